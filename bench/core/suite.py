@@ -1,0 +1,133 @@
+"""What a suite file says, after parsing: frozen values with every default filled in. `bench.core.corpus` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ROLES = ("incumbent", "candidate", "comparator", "calibration")
+PAID_ENGINES = frozenset({"loop", "claude"})
+FREE_ENGINES = frozenset({"nop", "gold"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a suite. Seconds, dollars, days; `None` = no bound."""
+
+    session_s: float = 600
+    setup_s: float = 120
+    verify_s: float = 120
+    oracle_s: float = 120
+    graph_s: float = 600
+    turns: int = 60
+    tokens: int | None = None
+    outage: int = 5
+    budget_usd: float | None = None
+    max_age_days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A way of running a task."""
+
+    name: str
+    role: str
+    engine: str
+    skills: tuple[str, ...] = ()
+    """Skill directories, relative to corpus/."""
+    overlay: str | None = None
+    """Directory of Markdown files relative to corpus/, laid over the skills of the arm."""
+    of: str | None = None
+    """A candidate's incumbent arm."""
+    expects: str | None = None
+    """Name of the skill whose use the transcript must show."""
+    graph: bool = False
+    """Whether the agent is given the graph."""
+    replica: int | None = None
+    """Tells A/A arms apart, which would otherwise be one piece of evidence."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Engine settings that reach the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class OracleFile:
+    """`source` below oracles/ (or inside the sdist `sdist`, `sha256`), shown to the oracle as `target`."""
+
+    source: str
+    target: str
+    sdist: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """Hidden grader. Exactly one of `command` and `pytest` is set."""
+
+    files: tuple[OracleFile, ...]
+    command: str | None = None
+    report: str = "exit"
+    """exit | pytest: how a command's verdict is read."""
+    paths: tuple[str, ...] = ()
+    """pytest form: oracle targets to run."""
+    pythonpath: tuple[str, ...] = ()
+    """pytest form: workspace directories put first for the code under test."""
+    args: tuple[str, ...] = ()
+    pytest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The reference solution: a patch under oracles/, or the difference to a later release."""
+
+    patch: str | None = None
+    sdist: str | None = None
+    sha256: str | None = None
+    exclude: tuple[str, ...] = ()
+    """Glob patterns (fnmatch on relative paths) left out of the difference: its tests, its packaging files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A benchmark problem."""
+
+    id: str
+    cls: str
+    source: Mapping[str, Any]
+    """One of {dir}, {git, ref}, {sdist, sha256}; paths relative to corpus/ or absolute."""
+    prompt: str
+    verify: str
+    setup: str | None = None
+    dependencies: tuple[str, ...] = ()
+    """pip requirements."""
+    sandbox_copy: tuple[str, ...] = ()
+    sandbox_dependencies: tuple[tuple[str, str], ...] = ()
+    oracle: Oracle | None = None
+    gold: Gold | None = None
+    expensive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A corpus file: tasks × arms × runs."""
+
+    name: str
+    arms: tuple[Arm, ...]
+    tasks: tuple[Task, ...]
+    """All tasks of the file, expensive ones too; `bench.core.matrix` selects."""
+    default: bool = False
+    profile: str = "implementation"
+    model: str | None = None
+    effort: str | None = None
+    runs: int = 3
+    workers: int | None = None
+    retries: int = 1
+    graph: str = "none"
+    limits: Limits = field(default_factory=Limits)
+    promotion: Mapping[str, Any] = field(default_factory=dict)
+    env_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Our variable name → the name that commands of this suite also get."""
+
+    def arm(self, name: str) -> Arm:
+        """The arm of that name (KeyError when there is none)."""
+        return {a.name: a for a in self.arms}[name]

@@ -1,0 +1,108 @@
+"""Engines: what does the agent's work. One protocol, a registry by short name, one conformance suite."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bench.effects.sandbox import Finished
+
+ENGINES = {
+    "nop": "bench.effects.engines.calibration:Nop",
+    "gold": "bench.effects.engines.calibration:Gold",
+    "loop": "bench.effects.engines.loop:Loop",
+}
+"""Short name → dotted path, imported when used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One Agent Skill as the agent sees it: `path` is that of its SKILL.md inside the sandbox."""
+
+    name: str
+    description: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an engine is asked to do. Plain data."""
+
+    prompt: str
+    model: str | None
+    effort: str | None
+    run: int
+    limits: Mapping[str, Any]
+    """session_s (seconds), turns, tokens."""
+    skills: tuple[Skill, ...] = ()
+    expected_skill: str | None = None
+    """The skill whose use must be shown by this arm's transcript, or None."""
+    patch: bytes | None = None
+    """Of the gold arm alone."""
+    cassette: bytes | None = None
+    """The cassette file behind a `replay/<name>` model."""
+    cassette_name: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The session's sandbox as an engine may use it."""
+
+    execute: Callable[..., Finished]
+    """`execute(argv, *, stdin=b"", seconds=None)`: one command in the session's layers, home and tmp."""
+    cancel: threading.Event
+    log: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a session. `error_kind` is None or one of the reference's names (spec 1.4), first cause wins.
+
+    usage: {input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens} in tokens, or None when it
+    is unknown (never 0 for unknown). `calls` holds one entry per upstream request, failures included.
+    """
+
+    transcript: bytes
+    """Canonical JSON Lines, one event a line."""
+    usage: Mapping[str, int] | None
+    turns: int
+    error_kind: str | None = None
+    error_detail: str | None = None
+    skill_used: bool | None = None
+    """True, False, or None = unverifiable or not expected."""
+    tool_counts: Mapping[str, int] = field(default_factory=dict)
+    calls: tuple[Mapping[str, Any], ...] = ()
+    diagnostics: tuple[str, ...] = ()
+    spent_usd: float = 0.0
+    """Dollars really spent; 0 for a replay."""
+    replayed: bool = False
+
+
+class Engine(Protocol):
+    """open, run, close; one instance per session."""
+
+    protocol: int
+    """Changes when sessions made by older code would no longer be comparable; part of the runtime record."""
+
+    def open(self, work: Work, room: Room) -> None:
+        """Check what can be checked before anything is spent. Raises BenchError."""
+        ...
+
+    def run(self) -> Outcome:
+        """Do the work. The agent's and the model's failures are values in the outcome; ours raise."""
+        ...
+
+    def close(self) -> None:
+        """Release whatever `open` and `run` took; safe to call twice."""
+        ...
+
+
+def create(name: str) -> Engine:
+    """A fresh engine."""
+    module, cls = ENGINES[name].split(":")
+    engine: Engine = getattr(importlib.import_module(module), cls)()
+    return engine

@@ -1,0 +1,102 @@
+"""Files, safely: written aside and renamed, read without following links, deleted whatever their modes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from bench.errors import CorpusError, StorageRefused
+
+_FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up", errno.EROFS: "it is read-only"}
+_FULL |= {errno.EACCES: "permission denied", errno.EPERM: "permission denied"}
+
+
+def storage_fault(error: OSError, path: Path | str) -> StorageRefused | None:
+    """The named fault behind an OSError of a write, or None when it is of another kind."""
+    why = _FULL.get(error.errno or 0)
+    if why is None:
+        return None
+    return StorageRefused(
+        f"cannot write, {why}", where=str(path), remedy="free space or mend the mount, then run doit again"
+    )
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True) -> None:
+    """Replace `path` by `data` as one step: temporary file beside it, fsync, rename. The old file stays on any fault.
+
+    Raises StorageRefused when the disk is full or read-only.
+    """
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        with os.fdopen(fd, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fchmod(out.fileno(), mode)
+            if sync:
+                os.fsync(out.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise storage_fault(error, path) or error from error
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append one line in a single write, so that a crash tears at most the last line."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, line if line.endswith(b"\n") else line + b"\n")
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise storage_fault(error, path) or error from error
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Bytes of a regular file of at most `limit` bytes, never through a link, never blocking on a FIFO.
+
+    Raises CorpusError naming the path when it is anything else, or changes while it is read.
+    """
+    where = str(path)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        what = "is a symbolic link" if error.errno == errno.ELOOP else (error.strerror or "cannot be opened").lower()
+        raise CorpusError(what, where=where, remedy="it must be a regular file") from None
+    with os.fdopen(fd, "rb") as source:
+        before = os.fstat(source.fileno())
+        if not stat.S_ISREG(before.st_mode):
+            raise CorpusError("is not a regular file", where=where)
+        if before.st_size > limit:
+            raise CorpusError(f"holds {before.st_size} bytes, the limit is {limit}", where=where)
+        data = source.read(limit + 1)
+        after = os.fstat(source.fileno())
+    if len(data) != before.st_size or (before.st_mtime_ns, before.st_ino) != (after.st_mtime_ns, after.st_ino):
+        raise CorpusError("changed while it was read", where=where, remedy="run again")
+    return data
+
+
+def remove_tree(path: Path) -> None:
+    """Delete a tree whatever modes an agent left: owner bits come back first, links are never followed."""
+    if not path.exists() and not path.is_symlink():
+        return
+    if path.is_symlink() or not path.is_dir():
+        path.unlink()
+        return
+    path.chmod(0o700)
+    for folder, names, _files in os.walk(path):
+        for name in names:
+            inner = Path(folder, name)
+            if not inner.is_symlink():
+                inner.chmod(0o700)
+    shutil.rmtree(path)

@@ -1,0 +1,47 @@
+"""Indexers make a program-dependence-graph snapshot of a template, in the sandbox, normalised. Registry by short name."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+INDEXERS = {
+    "codeanalyzer": "bench.effects.indexers.codeanalyzer:CodeAnalyzer",
+    "gitnexus": "bench.effects.indexers.gitnexus:GitNexus",
+}
+"""Short name → dotted path, imported when used. `none` is not an indexer: no graph step is declared then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`graph` is the normalised graph, whose form `bench.core.pdg` reads; empty, with a reason, when nothing could be indexed.
+
+    {"schema": 1, "language": str, "nodes": [{"id", "kind", "name", "path", "line", "end_line"}],
+     "edges": [{"from", "to", "kind", "label"?}]}, lists sorted, no clock, no absolute path.
+    Node kinds: module, class, function, statement, parameter, variable. Edge kinds: contains, calls, control, data.
+    """
+
+    graph: dict[str, Any]
+    reason: str | None = None
+
+
+class Indexer(Protocol):
+    """One method; `identity` names the indexer's locked environment and is part of the graph's key."""
+
+    def identity(self) -> dict[str, str]:
+        """Package → version of whatever decides the result. Raises MissingPart when it is not installed."""
+        ...
+
+    def index(self, tree: Path, scratch: Path, *, seconds: float, cancel: threading.Event) -> Snapshot:
+        """Index an expanded template. Raises StepFailed on time-out or a crash of the indexer."""
+        ...
+
+
+def create(name: str) -> Indexer:
+    """The indexer of that name."""
+    module, cls = INDEXERS[name].split(":")
+    indexer: Indexer = getattr(importlib.import_module(module), cls)()
+    return indexer

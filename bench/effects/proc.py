@@ -1,0 +1,80 @@
+"""The one seam through which trusted host programs are started: own session, empty-by-default environment, bounded."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.effects import clock, env
+from bench.errors import Cancelled, MissingPart, StepFailed
+
+GRACE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A program's end: exit status (negative = signal), its output."""
+
+    exit: int
+    stdout: bytes
+    stderr: bytes
+
+    def tail(self, limit: int = 400) -> str:
+        """The last words of a failed program, on one line."""
+        text = (self.stderr or self.stdout).decode("utf-8", "replace").strip()
+        return " ".join(text[-limit:].split())
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    extra_env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    seconds: float = 600,
+    cancel: threading.Event | None = None,
+) -> Done:
+    """Run a trusted program to its end; its whole process group dies on time-out, cancel or exit.
+
+    Raises MissingPart when there is no such program, StepFailed on time-out, Cancelled when `cancel` is set.
+    """
+    try:
+        child = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=env.for_tools() | dict(extra_env or {}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise MissingPart(f"no program {argv[0]!r}", remedy="install it and put it on the PATH") from None
+    deadline = clock.monotonic() + seconds
+    try:
+        feed: bytes | None = stdin
+        while True:
+            try:
+                out, err = child.communicate(feed, timeout=0.1 if cancel else max(0.0, deadline - clock.monotonic()))
+                return Done(child.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                feed = None
+                if cancel is not None and cancel.is_set():
+                    raise Cancelled(f"{argv[0]} was stopped") from None
+                if clock.monotonic() >= deadline:
+                    raise StepFailed(f"{argv[0]} took longer than {seconds:g} s") from None
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        if child.poll() is None:
+            child.wait(GRACE_S)
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()

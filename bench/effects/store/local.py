@@ -1,0 +1,97 @@
+"""A store in a local directory: blobs 0400 under their digests, one file per key. It deletes only what it is told to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.core import digest, records
+from bench.core.records import Blob, Record
+from bench.effects import files
+from bench.errors import IntegrityError
+
+
+class LocalStore:
+    """`root/blobs/<aa>/<rest>` and `root/keys/<aa>/<rest>`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, blob: str) -> Path:
+        """Where the bytes of a digest are kept."""
+        return self.root.joinpath("blobs", *digest.shard(blob))
+
+    def _entry(self, key: str) -> Path:
+        return self.root.joinpath("keys", *digest.shard(key))
+
+    def put(self, data: bytes) -> Blob:
+        """Keep bytes; a present copy of the right length is trusted here and re-hashed when used."""
+        name = digest.of_bytes(data)
+        path = self.path(name)
+        try:
+            present = path.stat().st_size == len(data)
+        except OSError:
+            present = False
+        if not present:
+            files.write_atomic(path, data, mode=0o400)
+        return Blob(name, len(data))
+
+    def get(self, blob: str) -> bytes:
+        """Bytes, re-hashed."""
+        path = self.path(blob)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise IntegrityError("bytes are missing from the store", where=blob, remedy="doit rebuilds them") from None
+        if digest.of_bytes(data) != blob:
+            raise IntegrityError("bytes in the store are damaged", where=str(path), remedy="delete that file")
+        return data
+
+    def has(self, blob: str) -> bool:
+        """Presence only."""
+        return self.path(blob).exists()
+
+    def blobs(self) -> Iterator[str]:
+        """All digests, by listing directories (no file is opened)."""
+        yield from _listed(self.root / "blobs")
+
+    def put_record(self, record: Record) -> None:
+        """The record's bytes are the entry."""
+        files.write_atomic(self._entry(record.key), record.to_bytes(), mode=0o400)
+
+    def find(self, key: str) -> Record | None:
+        """The entry, if it and all its blobs are there."""
+        path = self._entry(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            record = records.parse(data, str(path))
+        except IntegrityError:
+            return None
+        whole = record.key == key and all(self.has(blob.blob) for blob in record.outputs.values())
+        return record if whole else None
+
+    def drop_record(self, key: str) -> Record | None:
+        """Forget a key; blobs stay."""
+        record = self.find(key)
+        self._entry(key).unlink(missing_ok=True)
+        return record
+
+    def keys(self) -> Iterator[str]:
+        """All keys present."""
+        yield from _listed(self.root / "keys")
+
+
+def _listed(folder: Path) -> Iterator[str]:
+    try:
+        shards = sorted(entry.name for entry in os.scandir(folder))
+    except FileNotFoundError:
+        return
+    for aa in shards:
+        for entry in os.scandir(folder / aa):
+            name = f"{digest.PREFIX}{aa}{entry.name}"
+            if digest.is_digest(name):
+                yield name

@@ -1,0 +1,157 @@
+"""Directory trees as evidence: one deterministic tar per tree, expanded once per content below the store.
+
+An entry is (path, mode, digest): path relative with `/`, sorted by bytes; mode `100644`, `100755` or `120000` (git's);
+digest of the file's bytes, or of the link's text. Empty directories are not kept, as in git.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.core import digest
+from bench.effects import files
+from bench.effects.store import Store
+from bench.errors import SourceError
+
+MAX_ENTRIES = 250_000
+MAX_BYTES = 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file or symbolic link of a tree."""
+
+    path: str
+    mode: str
+    data: bytes
+
+    @property
+    def listed(self) -> list[str]:
+        """`[path, mode, digest]`, as it stands in a tree's digest."""
+        return [self.path, self.mode, digest.of_bytes(self.data)]
+
+
+def tree_digest(entries: Iterable[Entry]) -> str:
+    """Digest of a tree: of the sorted list of its entries, independent of how it is packed."""
+    return digest.of("assay/tree/1", [e.listed for e in _sorted(entries)])
+
+
+def read(root: Path, *, skip: Callable[[str], bool] = lambda path: False) -> list[Entry]:
+    """The entries of a trusted host directory; `skip` is asked for each relative path (a directory's covers what is below).
+
+    Raises SourceError naming the path of a device, FIFO or socket, and when the tree is too large.
+    """
+    found: list[Entry] = []
+    total = 0
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        for item in os.scandir(root / folder):
+            path = f"{folder}/{item.name}" if folder else item.name
+            if skip(path):
+                continue
+            kind = item.stat(follow_symlinks=False)
+            if stat.S_ISDIR(kind.st_mode):
+                pending.append(path)
+                continue
+            if stat.S_ISLNK(kind.st_mode):
+                data, mode = os.fsencode(os.readlink(item.path)), "120000"
+            elif stat.S_ISREG(kind.st_mode):
+                data = Path(item.path).read_bytes()
+                mode = "100755" if kind.st_mode & 0o100 else "100644"
+            else:
+                raise SourceError("a device, FIFO or socket cannot be part of a tree", where=path)
+            total += len(data)
+            found.append(Entry(path, mode, data))
+            if len(found) > MAX_ENTRIES or total > MAX_BYTES:
+                raise SourceError(f"the tree is larger than {MAX_ENTRIES} files or {MAX_BYTES} bytes", where=str(root))
+    return _sorted(found)
+
+
+def pack(entries: Iterable[Entry]) -> bytes:
+    """A tar of the entries: sorted, no clock, no owner; the same entries give the same bytes."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for entry in _sorted(entries):
+            info = tarfile.TarInfo(entry.path)
+            if entry.mode == "120000":
+                info.type, info.linkname, info.mode = tarfile.SYMTYPE, os.fsdecode(entry.data), 0o777
+                tar.addfile(info)
+                continue
+            info.size, info.mode = len(entry.data), 0o755 if entry.mode == "100755" else 0o644
+            tar.addfile(info, io.BytesIO(entry.data))
+    return out.getvalue()
+
+
+def unpack(packed: bytes, target: Path) -> None:
+    """Write a tar made by `pack` below `target`. Links may point anywhere: nothing follows them here."""
+    target.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        for info in tar:
+            path = target / info.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if info.issym():
+                path.symlink_to(info.linkname)
+                continue
+            source = tar.extractfile(info)
+            assert source is not None, "pack writes only files and links"
+            path.write_bytes(source.read())
+            path.chmod(info.mode)
+
+
+def entries_of(packed: bytes) -> list[Entry]:
+    """The entries of a tar made by `pack`."""
+    found = []
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        for info in tar:
+            if info.issym():
+                found.append(Entry(info.name, "120000", os.fsencode(info.linkname)))
+                continue
+            source = tar.extractfile(info)
+            assert source is not None, "pack writes only files and links"
+            found.append(Entry(info.name, "100755" if info.mode & 0o100 else "100644", source.read()))
+    return found
+
+
+def expand(store: Store, blob: str, finish: Callable[[Path], None] | None = None, *, variant: str = "") -> Path:
+    """The directory of a packed tree below the store, made once per content (and `variant`) and then shared read-only.
+
+    `finish` may add to the tree (a `.git`) before it becomes visible. Safe against a second maker and against a crash.
+    """
+    home = store.root / "trees"
+    target = home / (blob.removeprefix(digest.PREFIX) + variant)
+    if target.is_dir():
+        return target
+    home.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
+    try:
+        making.chmod(0o755)
+        unpack(store.get(blob), making)
+        if finish:
+            finish(making)
+        try:
+            making.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+    finally:
+        if making.exists():
+            files.remove_tree(making)
+    return target
+
+
+def copy(source: Path, target: Path) -> None:
+    """A private copy of an expanded tree, links kept as links."""
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+
+
+def _sorted(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda e: os.fsencode(e.path))

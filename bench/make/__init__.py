@@ -1,0 +1,1 @@
+"""The doit side: backend, checker, pipeline helpers, reporter, commands."""
