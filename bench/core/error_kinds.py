@@ -1,0 +1,54 @@
+"""The names of what can go wrong with a cell, and the sets that readers of cells share. One definition each.
+
+A kind is a value in a record, never an exception. Whoever asks "does this row count?" asks here, so that reuse, medians,
+health, the outage breaker and the gates cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+EXCLUDED = frozenset(
+    {"session-error", "infra-error", "evidence-unverified", "cleanup-failure", "review-evidence-invalid", "cancelled"}
+)
+"""No evidence about the arm: left out of medians, blocks a promotion, is not reused."""
+
+SYSTEMIC = frozenset({"session-error", "infra-error", "cleanup-failure", "review-evidence-invalid"})
+"""Feeds the outage breaker."""
+
+EXECUTION_FAILURE = frozenset({"session-error", "infra-error", "cleanup-failure", "cancelled"})
+"""Health: the machinery or the model's service failed."""
+
+EVIDENCE_FAILURE = frozenset({"review-evidence-invalid", "evidence-unverified", "skill-not-invoked"})
+"""Health: the session ended, but does not show what it should."""
+
+SKILL_ATTRIBUTABLE = frozenset({"skill-not-invoked"})
+"""The arm's own doing: stays in the medians and keeps a task gated."""
+
+VALID_NEGATIVES = frozenset(
+    {"verify-failed", "oracle-failed", "no-work-produced", "plan-evidence-invalid", "implementation-evidence-invalid"}
+)
+"""A wrong answer is evidence: admissible, reusable, counted."""
+
+KNOWN = EXCLUDED | EVIDENCE_FAILURE | VALID_NEGATIVES | {"oracle-unavailable"}
+"""Every name that a cell may bear."""
+
+
+def excluded(row: Mapping[str, Any]) -> bool:
+    """Whether a row (fields error_kind, review_evidence_valid) is no evidence about its arm."""
+    return row.get("error_kind") in EXCLUDED or row.get("review_evidence_valid") is False
+
+
+def execution_failed(row: Mapping[str, Any]) -> bool:
+    """Whether health counts the row (field error_kind) as a failed execution."""
+    return row.get("error_kind") in EXECUTION_FAILURE
+
+
+def evidence_failed(row: Mapping[str, Any]) -> bool:
+    """Whether health counts the row as failed evidence, whatever error_kind was recorded first."""
+    return (
+        row.get("error_kind") in EVIDENCE_FAILURE
+        or row.get("review_evidence_valid") is False
+        or row.get("transcript_missing") is True
+    )
