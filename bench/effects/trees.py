@@ -12,6 +12,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,11 @@ from pathlib import Path
 from bench.core import digest
 from bench.effects import files
 from bench.effects.store import Store
-from bench.errors import SourceError
+from bench.errors import IntegrityError, SourceError
 
 MAX_ENTRIES = 250_000
 MAX_BYTES = 2 << 30
+_EXPANDING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ def read(root: Path, *, skip: Callable[[str], bool] = lambda path: False) -> lis
     pending = [""]
     while pending:
         folder = pending.pop()
-        for item in os.scandir(root / folder):
+        with os.scandir(root / folder) as listing:
+            items = list(listing)
+        for item in items:
             path = f"{folder}/{item.name}" if folder else item.name
             if skip(path):
                 continue
@@ -62,18 +66,20 @@ def read(root: Path, *, skip: Callable[[str], bool] = lambda path: False) -> lis
             if stat.S_ISDIR(kind.st_mode):
                 pending.append(path)
                 continue
-            if stat.S_ISLNK(kind.st_mode):
-                data, mode = os.fsencode(os.readlink(item.path)), "120000"
-            elif stat.S_ISREG(kind.st_mode):
-                data = Path(item.path).read_bytes()
-                mode = "100755" if kind.st_mode & 0o100 else "100644"
-            else:
-                raise SourceError("a device, FIFO or socket cannot be part of a tree", where=path)
-            total += len(data)
-            found.append(Entry(path, mode, data))
-            if len(found) > MAX_ENTRIES or total > MAX_BYTES:
-                raise SourceError(f"the tree is larger than {MAX_ENTRIES} files or {MAX_BYTES} bytes", where=str(root))
+            total += kind.st_size
+            if len(found) >= MAX_ENTRIES or total > MAX_BYTES:
+                raise SourceError(f"the tree is larger than {MAX_ENTRIES} files or {MAX_BYTES} bytes", where=root.name)
+            found.append(_entry(path, item, kind))
     return _sorted(found)
+
+
+def _entry(path: str, file: os.DirEntry[str], kind: os.stat_result) -> Entry:
+    if stat.S_ISLNK(kind.st_mode):
+        return Entry(path, "120000", os.fsencode(os.readlink(file.path)))
+    if stat.S_ISREG(kind.st_mode):
+        data = files.read_regular(Path(file.path), limit=MAX_BYTES)
+        return Entry(path, "100755" if kind.st_mode & 0o100 else "100644", data)
+    raise SourceError("a device, FIFO or socket cannot be part of a tree", where=path)
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
@@ -92,19 +98,43 @@ def pack(entries: Iterable[Entry]) -> bytes:
 
 
 def unpack(packed: bytes, target: Path) -> None:
-    """Write a tar made by `pack` below `target`. Links may point anywhere: nothing follows them here."""
-    target.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-        for info in tar:
-            path = target / info.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if info.issym():
-                path.symlink_to(info.linkname)
-                continue
-            source = tar.extractfile(info)
-            assert source is not None, "pack writes only files and links"
-            path.write_bytes(source.read())
-            path.chmod(info.mode)
+    """Write a tar made by `pack` below `target`; folders 0755, files 0644 or 0755 whatever the umask.
+
+    Links may point anywhere: they are made last, so that nothing here is ever written through one. Raises IntegrityError
+    for a path that is no relative one, or is below a file.
+    """
+    _folder(target)
+    entries = entries_of(packed)
+    made = {""}
+    for entry in sorted(entries, key=lambda e: e.mode == "120000"):
+        parts = entry.path.split("/")
+        if any(part in ("", ".", "..") for part in parts):
+            raise IntegrityError("a packed tree names a path outside itself", where=repr(entry.path))
+        path = target / entry.path
+        try:
+            for depth in range(1, len(parts)):
+                if (folder := "/".join(parts[:depth])) not in made:
+                    _folder(target / folder)
+                    made.add(folder)
+            _write(path, entry)
+        except (FileExistsError, NotADirectoryError):
+            raise IntegrityError("a packed tree holds a path twice", where=repr(entry.path)) from None
+        except OSError as error:
+            raise files.storage_fault(error, path) or error from error
+
+
+def _folder(path: Path) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(0o755)
+
+
+def _write(path: Path, entry: Entry) -> None:
+    if entry.mode == "120000":
+        path.symlink_to(os.fsdecode(entry.data))
+        return
+    with open(path, "xb") as out:
+        out.write(entry.data)
+        os.fchmod(out.fileno(), 0o755 if entry.mode == "100755" else 0o644)
 
 
 def entries_of(packed: bytes) -> list[Entry]:
@@ -130,10 +160,16 @@ def expand(store: Store, blob: str, finish: Callable[[Path], None] | None = None
     target = home / (blob.removeprefix(digest.PREFIX) + variant)
     if target.is_dir():
         return target
+    # One at a time: the workers of a run all ask for the same few trees at once, and a second maker would only waste disk.
+    with _EXPANDING:
+        return target if target.is_dir() else _make(store, blob, finish, target)
+
+
+def _make(store: Store, blob: str, finish: Callable[[Path], None] | None, target: Path) -> Path:
+    home = target.parent
     home.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
     try:
-        making.chmod(0o755)
         unpack(store.get(blob), making)
         if finish:
             finish(making)

@@ -1,0 +1,78 @@
+"""`dir` sources: the working files of a directory as they are, less every `.git`. Git is asked for one thing only.
+
+Submodules are pinned as they stand on disk; one that was never fetched is refused by path, since half of a project would
+be missing. The directory is trusted (nobody's agent writes there), but no link in it is followed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.effects import git, trees
+from bench.effects.sources import Fetched, rules
+from bench.errors import CorpusError, SourceError
+from bench.layout import Layout
+
+_GITLINK = b"160000"
+
+
+def home(spec: Mapping[str, Any], root: Path) -> Path:
+    """The directory that `dir` names: absolute, below `~`, or relative to the corpus of the workspace at `root`."""
+    named = Path(str(spec["dir"])).expanduser()
+    layout = Layout(root)
+    folder = layout.corpus / named
+    where = f"source.dir: {spec['dir']}"
+    if not folder.is_dir():
+        raise CorpusError("is not a directory", where=where)
+    real = folder.resolve()
+    hidden = [part for part in (layout.oracles, layout.artifacts) if real.is_relative_to(part.resolve())]
+    if hidden or real == layout.corpus.resolve():
+        raise CorpusError("is where this workspace keeps its own files", where=where, remedy="name another directory")
+    return folder
+
+
+def skip(root: Path, folder: Path) -> frozenset[str]:
+    """Paths below `folder` that are parts of this very workspace, and so never part of a source."""
+    layout, base = Layout(root), folder.resolve()
+    own = (layout.corpus.resolve(), layout.oracles.resolve(), layout.artifacts.resolve())
+    return frozenset(path.relative_to(base).as_posix() for path in own if path.is_relative_to(base) and path != base)
+
+
+def is_git(path: str) -> bool:
+    """Whether a path is, or lies in, git's own folder (a submodule's `.git` may be a file)."""
+    return ".git" in path.split("/")
+
+
+class Directory:
+    """Files of a directory on this machine."""
+
+    def fetch(self, spec: Mapping[str, Any], root: Path, scratch: Path, cancel: threading.Event) -> Fetched:
+        """Read it; `revision` is the tree's digest."""
+        folder = home(spec, root)
+        own = skip(root, folder)
+        entries = trees.read(folder, skip=lambda path: is_git(path) or path in own)
+        self._check_submodules(folder, {entry.path for entry in entries})
+        rules.check_size(len(entries), sum(len(entry.data) for entry in entries))
+        return Fetched(entries, trees.tree_digest(entries))
+
+    def resolve(self, spec: Mapping[str, Any], root: Path) -> dict[str, Any]:
+        """Nothing to pin: the files themselves are in the key."""
+        home(spec, root)
+        return {}
+
+    def _check_submodules(self, folder: Path, present: set[str]) -> None:
+        if not (folder / ".git").exists():
+            return
+        done = git.run(["ls-files", "--stage", "-z"], cwd=folder)
+        for row in done.stdout.split(b"\0") if done.exit == 0 else ():
+            meta, _, name = row.partition(b"\t")
+            path = name.decode("utf-8", "surrogateescape")
+            if meta.startswith(_GITLINK) and not any(item.startswith(f"{path}/") for item in present):
+                raise SourceError(
+                    "is a submodule whose files are not there",
+                    where=rules.shown(path),
+                    remedy="git submodule update --init",
+                )

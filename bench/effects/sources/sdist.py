@@ -1,0 +1,34 @@
+"""`sdist` sources: one release of a project as its own archive, pinned by SHA-256. Nothing of it is built or run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.effects import registry
+from bench.effects.sources import Fetched
+from bench.effects.store import open_store
+from bench.errors import CorpusError
+from bench.layout import Layout
+
+
+class Sdist:
+    """Files of a source distribution."""
+
+    def fetch(self, spec: Mapping[str, Any], root: Path, scratch: Path, cancel: threading.Event) -> Fetched:
+        """Unpack it in memory; the archive is downloaded once for ever. `revision` is its SHA-256 (hex)."""
+        name, version = registry.split_pin(str(spec["sdist"]))
+        sha256 = str(spec.get("sha256") or "").lower()
+        if not sha256:
+            raise CorpusError("sha256 is missing", where=f"source.sdist: {spec['sdist']}", remedy="doit relock")
+        store = open_store(Layout(root).store)
+        data = registry.fetch_file(store, name, version, sha256=sha256, kind="sdist")
+        return Fetched(registry.sdist_entries(data), sha256)
+
+    def resolve(self, spec: Mapping[str, Any], root: Path) -> dict[str, Any]:
+        """{sha256}: the suite's own, if it states one, else what the index states."""
+        name, version = registry.split_pin(str(spec["sdist"]))
+        stated = str(spec.get("sha256") or "").lower()
+        return {"sha256": stated or registry.resolve_sdist(name, version)}
