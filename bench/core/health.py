@@ -1,0 +1,110 @@
+"""Whether the measurement of each arm worked (spec 2.5): judged from execution and evidence, never from what was resolved.
+
+A fresh attempt is a candidate's own cell or a canary of an incumbent or comparator; where an arm has no canary, and in a
+suite without candidate, every cell is one. No cause is named: the state says that something is wrong, not what.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bench.core import error_kinds, medians
+
+UNKNOWN = "UNKNOWN"
+UNUSABLE = "UNUSABLE"
+DEGRADED = "DEGRADED"
+OBSERVED_OK = "OBSERVED_OK"
+FATAL_ROLES = frozenset({"incumbent", "comparator"})
+CAUSE = "undetermined"
+COUNTERS = ("fresh_attempts", "execution_failures", "evidence_failures", "admissible")
+
+Row = Mapping[str, Any]
+
+
+def with_canaries(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> dict[str, dict[str, Any]]:
+    """Arms of an aggregate, those of them that have canaries counted by these alone; a candidate is its own canary."""
+    return {
+        name: dict(arm) | (counters(canaries[name]) if canaries.get(name) and arm["role"] != "candidate" else {})
+        for name, arm in arms.items()
+    }
+
+
+def counters(rows: Sequence[Row]) -> dict[str, Any]:
+    """Counts over fresh rows, and health_reasons (sorted, with how often each was seen).
+
+    `admissible` counts the rows that fail neither way; one row can fail both ways, so it is no difference of the others.
+    """
+    begun = medians.attempts(rows)
+    execution = [error_kinds.execution_failed(row) for row in begun]
+    evidence = [error_kinds.evidence_failed(row) for row in begun]
+    reasons = Counter(reason for row in begun for reason in _reasons(row))
+    return {
+        "fresh_attempts": len(begun),
+        "execution_failures": sum(execution),
+        "evidence_failures": sum(evidence),
+        "admissible": sum(not (a or b) for a, b in zip(execution, evidence, strict=True)),
+        "health_reasons": dict(sorted(reasons.items())),
+    }
+
+
+def _reasons(row: Row) -> set[str]:
+    found = set()
+    if error_kinds.execution_failed(row) or row.get("error_kind") in error_kinds.EVIDENCE_FAILURE:
+        found.add(str(row["error_kind"]))
+    if row.get("review_evidence_valid") is False:
+        found.add("review-evidence-invalid")
+    if row.get("transcript_missing") is True:
+        found.add("transcript-missing")
+    return found
+
+
+def state(counted: Mapping[str, Any]) -> str:
+    """The state that counters amount to."""
+    failures = counted["execution_failures"] + counted["evidence_failures"]
+    if not counted["fresh_attempts"]:
+        return UNKNOWN
+    if not failures:
+        return OBSERVED_OK
+    return DEGRADED if counted["admissible"] else UNUSABLE
+
+
+def judge(arms: Mapping[str, Mapping[str, Any]], broken: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The body of a health record.
+
+    `arms` maps an arm to {role, counters…}; `broken` are tasks {task, why} that prove nothing. `fatal` lists the arms
+    whose state ends the run with exit code 1: unusable incumbents and comparators.
+    """
+    states = {}
+    for name, arm in arms.items():
+        found = state(arm)
+        states[name] = {
+            "role": arm["role"],
+            "state": found,
+            "fatal": found == UNUSABLE and arm["role"] in FATAL_ROLES,
+            "cause": None if found == OBSERVED_OK else CAUSE,
+            "planned": arm.get("planned", arm["fresh_attempts"]),
+            "not_run": arm.get("not_run", 0),
+            "health_reasons": dict(arm["health_reasons"]),
+        } | {counter: arm[counter] for counter in COUNTERS}
+    tasks = [{"task": entry["task"], "why": entry["why"]} for entry in broken]
+    return {
+        "arms": states,
+        "fatal": [name for name, entry in states.items() if entry["fatal"]],
+        "broken_tasks": tasks,
+        "lines": [_line(name, entry) for name, entry in states.items()]
+        + [f"broken task {entry['task']}: {entry['why']}; it promotes nothing" for entry in tasks],
+    }
+
+
+def _line(name: str, entry: Mapping[str, Any]) -> str:
+    text = f"{name} ({entry['role']}): {entry['state']}"
+    text += f", {entry['admissible']} of {entry['fresh_attempts']} fresh attempts admissible"
+    if entry["execution_failures"] or entry["evidence_failures"]:
+        text += f", {entry['execution_failures']} failed in execution, {entry['evidence_failures']} in evidence"
+    if entry["health_reasons"]:
+        text += ", reasons: " + ", ".join(f"{reason} ×{count}" for reason, count in entry["health_reasons"].items())
+    if entry["not_run"]:
+        text += f", {entry['not_run']} not run"
+    return text + (f", cause={entry['cause']}" if entry["cause"] else "")

@@ -1,0 +1,30 @@
+"""`aggregate:<suite>/<task>` brings a task's cells together, `aggregate:<suite>` the tasks' aggregates. Reads no session.
+
+params of a task's: {task, class, cells: [[arm, role, run]…], engines?: {arm: engine}}, inputs `<arm>/<run>`: cells; a cell
+of the matrix without input is counted as not run. params of a suite's: {parts: [role…], skipped: [task…]}, inputs by role.
+"""
+
+from __future__ import annotations
+
+from bench.core import aggregate
+from bench.effects.context import Context, Job, Made
+
+KIND = "aggregate"
+PROTOCOL = 1
+
+
+def make(job: Job, context: Context) -> Made:
+    """The aggregate's body; always final, since an incomplete aggregate is what health and report need to say so."""
+    if "cells" not in job.params:
+        parts = job.params.get("parts") or sorted(job.inputs)
+        body = aggregate.merged(
+            [job.inputs[part].body for part in parts if part in job.inputs], job.params.get("skipped", ())
+        )
+    else:
+        rows = []
+        for arm, role, run in job.params["cells"]:
+            identity = {"task": job.params["task"], "class": job.params["class"], "arm": arm, "role": role, "run": run}
+            rows.append(aggregate.compact(identity, job.inputs.get(f"{arm}/{run}")))
+        body = aggregate.of_task(job.params, rows)
+    context.log(f"{body['measured']} of {body['planned']} cells measured" + ("" if body["complete"] else " (incomplete)"))
+    return Made(body)
