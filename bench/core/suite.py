@@ -9,6 +9,10 @@ from typing import Any
 ROLES = ("incumbent", "candidate", "comparator", "calibration")
 PAID_ENGINES = frozenset({"loop", "claude"})
 FREE_ENGINES = frozenset({"nop", "gold"})
+ENGINES = tuple(sorted(PAID_ENGINES | FREE_ENGINES))
+GRAPHS = ("codeanalyzer", "gitnexus", "none")
+PROFILES = ("implementation", "review", "paired")
+EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,8 @@ class Suite:
     promotion: Mapping[str, Any] = field(default_factory=dict)
     env_aliases: Mapping[str, str] = field(default_factory=dict)
     """Our variable name → the name that commands of this suite also get."""
+    expensive: bool = False
+    """Whether the expensive tasks are selected too; only the command line sets it."""
 
     def arm(self, name: str) -> Arm:
         """The arm of that name (KeyError when there is none)."""

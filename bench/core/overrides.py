@@ -1,0 +1,121 @@
+"""Command-line variables (`model= runs= arms= …`) laid over a suite: the same limits as in the file, as UsageErrors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bench.core import model_id, nearest
+from bench.core.names import shown
+from bench.core.numbers import plain_number
+from bench.core.suite import EFFORTS, Suite
+from bench.errors import CorpusError, UsageError
+
+NOTHING = ("", "none", "null")
+"""How a command line spells null."""
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+MAX_RUNS = 1000
+MAX_WORKERS = 64
+MAX_BUDGET_USD = 1_000_000.0
+
+
+def override(suite: Suite, variables: Mapping[str, Any]) -> Suite:
+    """The suite with these variables in force; texts as typed, or values of the right type; None leaves the suite's.
+
+    `arms` and `tasks` are comma-separated, or sequences. Raises UsageError naming the variable.
+    """
+    for name, value in variables.items():
+        if name not in VARIABLES:
+            raise UsageError("unknown variable", where=f"{name}=", remedy=nearest.remedy(name, VARIABLES))
+        if value is not None:
+            suite = VARIABLES[name](suite, value)
+    return suite
+
+
+def _model(suite: Suite, value: Any) -> Suite:
+    try:
+        return replace(suite, model=model_id.check(str(value), "model="))
+    except CorpusError as error:
+        raise UsageError(error.what, where="model=", remedy=error.remedy) from None
+
+
+def _effort(suite: Suite, value: Any) -> Suite:
+    if value in NOTHING:
+        return replace(suite, effort=None)
+    if value not in EFFORTS:
+        raise UsageError(f"not an effort: {shown(str(value))}", where="effort=", remedy=f"one of {', '.join(EFFORTS)}, none")
+    return replace(suite, effort=value)
+
+
+def _runs(suite: Suite, value: Any) -> Suite:
+    return replace(suite, runs=_whole("runs", value, MAX_RUNS))
+
+
+def _workers(suite: Suite, value: Any) -> Suite:
+    return replace(suite, workers=_whole("workers", value, MAX_WORKERS))
+
+
+def _expensive(suite: Suite, value: Any) -> Suite:
+    text = str(value).lower()
+    if text not in TRUE + FALSE:
+        raise UsageError(f"neither 0 nor 1: {shown(text)}", where="expensive=", remedy="expensive=1 runs those tasks too")
+    return replace(suite, expensive=text in TRUE)
+
+
+def _budget(suite: Suite, value: Any) -> Suite:
+    if isinstance(value, str) and value.lower() in NOTHING:
+        return replace(suite, limits=replace(suite.limits, budget_usd=None))
+    try:
+        dollars = float(value)
+    except (TypeError, ValueError, OverflowError):
+        dollars = math.nan
+    if not 0 <= dollars <= MAX_BUDGET_USD:
+        raise UsageError(f"not an amount: {shown(str(value))}", where="budget_usd=", remedy="dollars, such as 5.0, or none")
+    return replace(suite, limits=replace(suite.limits, budget_usd=plain_number(dollars)))
+
+
+def _arms(suite: Suite, value: Any) -> Suite:
+    wanted = _listed("arms", value, [arm.name for arm in suite.arms])
+    return replace(suite, arms=tuple(arm for arm in suite.arms if arm.name in wanted))
+
+
+def _tasks(suite: Suite, value: Any) -> Suite:
+    wanted = _listed("tasks", value, [task.id for task in suite.tasks])
+    return replace(suite, tasks=tuple(task for task in suite.tasks if task.id in wanted))
+
+
+def _listed(name: str, value: Any, known: list[str]) -> list[str]:
+    if isinstance(value, str):
+        # A name may hold a comma, so the whole text is tried first.
+        wanted = [value] if value in known else [part.strip() for part in value.split(",") if part.strip()]
+    else:
+        wanted = [str(part) for part in value]
+    if not wanted:
+        raise UsageError("the selection is empty", where=f"{name}=", remedy=nearest.remedy("", known))
+    for part in wanted:
+        if part not in known:
+            what = f"the suite has no {name.removesuffix('s')} {shown(part)}"
+            raise UsageError(what, where=f"{name}=", remedy=nearest.remedy(part, known))
+    return wanted
+
+
+def _whole(name: str, value: Any, most: int) -> int:
+    text = str(value).strip()
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
+        raise UsageError(f"not a whole number from 1 to {most}: {shown(text)}", where=f"{name}=")
+    return int(text)
+
+
+VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
+    "model": _model,
+    "effort": _effort,
+    "runs": _runs,
+    "workers": _workers,
+    "expensive": _expensive,
+    "budget_usd": _budget,
+    "arms": _arms,
+    "tasks": _tasks,
+}
+"""The variables that a suite knows; others (`sandbox`, `record`) concern the run and not the suite."""

@@ -1,0 +1,20 @@
+"""JSON Schemas (2020-12) of the file formats, as package data. Loaded only when a file is to be checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+SUFFIX = ".schema.json"
+
+
+def load(name: str) -> dict[str, Any]:
+    """The schema of that name, such as `suite`."""
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + SUFFIX).read_bytes())
+    return schema
+
+
+def names() -> list[str]:
+    """All schemas shipped."""
+    return sorted(p.name[: -len(SUFFIX)] for p in Path(__file__).parent.glob("*" + SUFFIX))
