@@ -1,7 +1,6 @@
 """The names by which the harness could be known inside a workspace, a graph or a transcript: the one list of them.
 
-Generated from the layout, the suites and our variables; never from words that real projects use, so short or general names
-are left out. `carries` finds one in a text, `harness_paths` finds a harness's own files in a source.
+Generated from the layout, the suites and our variables; never a word or a bare folder name that real projects use. `carries` finds one in a text, `harness_paths` finds a harness's own files in a source.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from bench.layout import ARTIFACTS, CORPUS, ORACLES
 VARIABLES = ("ASSAY_CHANNEL", "BENCH_ORACLE_ROOT", "BENCH_REVIEW_OUTPUT")
 """Environment variables that only graders and reviewed sessions are given."""
 MIN_LENGTH = 12
-"""Characters below which a name is too likely to be somebody else's."""
+"""Characters below which a variable's other name is too likely to be somebody else's."""
 _WORD = re.compile(r"\w")
 
 
@@ -24,10 +23,10 @@ def markers(suites: Iterable[Suite]) -> tuple[str, ...]:
     found = set(VARIABLES)
     for suite in suites:
         found |= {f"{CORPUS}/{suite.name}.yaml", f"{CORPUS}/{suite.name}.lock.json"}
-        found |= {alias for alias in suite.env_aliases.values() if "_" in alias}
+        found |= {alias for alias in suite.env_aliases.values() if len(alias) >= MIN_LENGTH and "_" in alias}
         for task in suite.tasks:
             found |= {f"{ORACLES}/{path}" for path in _hidden(task)}
-    return tuple(sorted(marker for marker in found if len(marker) >= MIN_LENGTH))
+    return tuple(sorted(found))
 
 
 def _hidden(task: Task) -> set[str]:

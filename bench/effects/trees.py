@@ -138,16 +138,20 @@ def _write(path: Path, entry: Entry) -> None:
 
 
 def entries_of(packed: bytes) -> list[Entry]:
-    """The entries of a tar made by `pack`."""
+    """The entries of a tar made by `pack`. Raises IntegrityError for any other."""
     found = []
-    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-        for info in tar:
-            if info.issym():
-                found.append(Entry(info.name, "120000", os.fsencode(info.linkname)))
-                continue
-            source = tar.extractfile(info)
-            assert source is not None, "pack writes only files and links"
-            found.append(Entry(info.name, "100755" if info.mode & 0o100 else "100644", source.read()))
+    try:
+        with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as tar:
+            for info in tar:
+                source = tar.extractfile(info) if info.isreg() else None
+                if source is not None:
+                    found.append(Entry(info.name, "100755" if info.mode & 0o100 else "100644", source.read()))
+                elif info.issym():
+                    found.append(Entry(info.name, "120000", os.fsencode(info.linkname)))
+                else:
+                    raise IntegrityError("a packed tree holds something else than files and links", where=repr(info.name))
+    except tarfile.TarError:
+        raise IntegrityError("not a packed tree", remedy="doit rebuilds it") from None
     return found
 
 

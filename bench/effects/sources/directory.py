@@ -1,4 +1,4 @@
-"""`dir` sources: the working files of a directory as they are, less every `.git`. Git is asked for one thing only.
+"""`dir` sources: the working files of a directory as they are, less every `.git` and what Python and Finder leave behind.
 
 Submodules are pinned as they stand on disk; one that was never fetched is refused by path, since half of a project would
 be missing. The directory is trusted (nobody's agent writes there), but no link in it is followed.
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.effects import git, trees
+from bench.effects.listing import SKIPPED
 from bench.effects.sources import Fetched, rules
 from bench.errors import CorpusError, SourceError
 from bench.layout import Layout
@@ -41,11 +42,6 @@ def skip(root: Path, folder: Path) -> frozenset[str]:
     return frozenset(path.relative_to(base).as_posix() for path in own if path.is_relative_to(base) and path != base)
 
 
-def is_git(path: str) -> bool:
-    """Whether a path is, or lies in, git's own folder (a submodule's `.git` may be a file)."""
-    return ".git" in path.split("/")
-
-
 class Directory:
     """Files of a directory on this machine."""
 
@@ -53,7 +49,7 @@ class Directory:
         """Read it; `revision` is the tree's digest."""
         folder = home(spec, root)
         own = skip(root, folder)
-        entries = trees.read(folder, skip=lambda path: is_git(path) or path in own)
+        entries = trees.read(folder, skip=lambda path: path in own or path.rpartition("/")[2] in SKIPPED)
         self._check_submodules(folder, {entry.path for entry in entries})
         rules.check_size(len(entries), sum(len(entry.data) for entry in entries))
         return Fetched(entries, trees.tree_digest(entries))

@@ -1,0 +1,81 @@
+"""Harness markers: generated, specific, and found only where they stand alone."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.core import markers
+from bench.core.suite import Gold, Oracle, OracleFile, Suite, Task
+
+FILES = (
+    OracleFile("parse-duration/test_hidden.py", "test_hidden.py"),
+    OracleFile("tests/test_public.py", "test_public.py", sdist="demo==1", sha256="0" * 64),
+    OracleFile("t.py", "t.py"),
+)
+TASK = Task("parse-duration", "bug", {"dir": "x"}, "p", "v", oracle=Oracle(FILES), gold=Gold("parse-duration/gold.patch"))
+ALIASES = {"BENCH_ORACLE_ROOT": "GITNEXUS_BENCH_ORACLE_ROOT", "BENCH_REVIEW_OUTPUT": "OUTPUT"}
+SUITE = Suite("review", (), (TASK,), env_aliases=ALIASES)
+FOUND = markers.markers([SUITE])
+
+
+def test_generated_from_suites_layout_and_variables():
+    assert FOUND == (
+        "ASSAY_CHANNEL",
+        "BENCH_ORACLE_ROOT",
+        "BENCH_REVIEW_OUTPUT",
+        "GITNEXUS_BENCH_ORACLE_ROOT",
+        "corpus/review.lock.json",
+        "corpus/review.yaml",
+        "oracles/parse-duration/gold.patch",
+        "oracles/parse-duration/test_hidden.py",
+        "oracles/t.py",
+    )
+
+
+def test_independent_of_order_and_repetition():
+    other = Suite("demo", (), (TASK,))
+    assert markers.markers([SUITE, other, SUITE]) == markers.markers(iter([other, SUITE]))
+
+
+def test_short_and_general_names_and_a_releases_own_paths_are_no_markers():
+    assert not {"OUTPUT", "oracles/", "corpus/", "oracles/tests/test_public.py", "tests/test_public.py"} & set(FOUND)
+
+
+def test_carries_only_whole_names():
+    assert markers.carries('open("oracles/parse-duration/gold.patch")', FOUND) == "oracles/parse-duration/gold.patch"
+    assert markers.carries("$BENCH_ORACLE_ROOT/x", FOUND) == "BENCH_ORACLE_ROOT"
+    assert markers.carries("export GITNEXUS_BENCH_ORACLE_ROOT=1", FOUND) == "GITNEXUS_BENCH_ORACLE_ROOT"
+    for innocent in ("", "MY_BENCH_ORACLE_ROOTS", "old_corpus/review.yaml", "corpus/review.yamlx", "oracles/parse-duration"):
+        assert markers.carries(innocent, FOUND) is None
+    assert markers.carries("xcorpus/review.yaml corpus/review.yaml", FOUND) == "corpus/review.yaml"
+
+
+@given(st.text(), st.text(), st.sampled_from(FOUND))
+def test_a_marker_between_spaces_is_always_found(before, after, marker):
+    assert markers.carries(f"{before} {marker} {after}", FOUND) is not None
+
+
+def test_a_workspace_inside_a_source_goes_whole():
+    paths = [
+        "README.md",
+        "eval/corpus/review.yaml",
+        "eval/corpus/cassettes/a.jsonl",
+        "eval/oracles/other/notes.md",
+        "eval/artifacts/store/blobs/aa/b",
+        "eval/dodo.py",
+        "oracles/price_feed.py",
+        "corpus/words.txt",
+        "docs/BENCH_ORACLE_ROOT.md",
+    ]
+    assert markers.harness_paths(paths, FOUND) == {
+        "eval/corpus/review.yaml": "eval/corpus/",
+        "eval/corpus/cassettes/a.jsonl": "eval/corpus/",
+        "eval/oracles/other/notes.md": "eval/oracles/",
+        "eval/artifacts/store/blobs/aa/b": "eval/artifacts/",
+        "docs/BENCH_ORACLE_ROOT.md": "docs/BENCH_ORACLE_ROOT.md",
+    }
+
+
+def test_an_ordinary_project_loses_nothing():
+    paths = ["oracles/feed.py", "corpus/a.yaml", "artifacts/x", "src/harness.py", "tests/oracle_test.py"]
+    assert markers.harness_paths(paths, FOUND) == {}
+    assert markers.harness_paths(paths, ()) == {}
