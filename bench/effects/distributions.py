@@ -6,7 +6,6 @@ the lock, so that none of them has to be trusted; nothing is ever built from a s
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,9 +61,7 @@ def _named(raw: Any) -> str:
     return f"dependency {name}" if isinstance(name, str) else "dependency"
 
 
-def obtain(
-    store: Store, item: Pinned, *, cancel: threading.Event | None = None, log: Callable[[str], None] = lambda line: None
-) -> list[Entry]:
+def obtain(store: Store, item: Pinned, *, log: Callable[[str], None] = lambda line: None) -> list[Entry]:
     """The normal tree of a pinned distribution, kept in the store from now on.
 
     Raises IntegrityError when the wheel's tree is not the pinned one, and what the registry raises when it has no such file.

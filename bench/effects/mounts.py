@@ -7,54 +7,62 @@ something else at each place where the tree is mounted. Nothing of the tree is r
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from bench.effects import trees
+from bench.effects.sources import directory
 from bench.effects.trees import Entry
 from bench.errors import CorpusError, SourceError
+from bench.layout import Layout
+
+KEY = "sandbox_dependencies"
 
 
-def read(root: Path, source: str) -> list[Entry]:
-    """The entries of directory `source` (relative to `root`, the source's working directory).
+def home(source: Mapping[str, Any], root: Path) -> Path:
+    """The working directory of a task's source; `root` is the workspace. Raises CorpusError when there is none here."""
+    if "dir" in source:
+        return directory.home(source, root)
+    if "git" in source:
+        folder = Layout(root).corpus / Path(str(source["git"])).expanduser()
+        if folder.is_dir():
+            return folder
+    what = "need a source that is a directory or a git repository on this machine"
+    raise CorpusError(what, where=KEY, remedy="give the task a dir or a git path, or take them out")
 
-    Raises CorpusError when it is no real directory inside `root`, SourceError for a link that leaves it or a special file.
+
+def fingerprint(source: Mapping[str, Any], root: Path, path: str) -> str:
+    """Digest of the tree at `path` below the source, for the key of the assets. Reads the whole tree."""
+    return trees.tree_digest(read(home(source, root), path))
+
+
+def read(root: Path, path: str) -> list[Entry]:
+    """The entries of directory `path` below `root`, the source's working directory.
+
+    Raises CorpusError when it is no real directory there, SourceError for a link that leaves it or a special file.
     """
-    place = root / source
-    where = f"sandbox_dependencies: {source}"
-    if Path(source).is_absolute() or ".." in Path(source).parts or not Path(source).parts:
+    place, where = root / path, f"{KEY}: {path}"
+    if Path(path).is_absolute() or ".." in Path(path).parts or not Path(path).parts:
         raise CorpusError("must be a path below the source", where=where)
     real = place.resolve()
     if not place.is_dir():
         raise CorpusError("is no directory", where=where, remedy="build or install it in the source first")
-    if real != root.resolve() / source:
+    if real != root.resolve() / path:
         raise CorpusError("is reached through a symbolic link", where=where, remedy="name the directory itself")
     entries = trees.read(real)
     if not entries:
         raise CorpusError("is empty", where=where, remedy="build or install it in the source first")
     for entry in entries:
         if entry.mode == "120000" and not _inside(real, entry):
-            raise SourceError("a symbolic link leads out of the tree", where=f"{source}/{entry.path}")
+            raise SourceError("a symbolic link leads out of the tree", where=f"{path}/{entry.path}")
     return entries
 
 
-def _inside(root: Path, entry: Entry) -> bool:
-    if _absolute(entry):
+def _inside(root: Path, link: Entry) -> bool:
+    if Path(os.fsdecode(link.data)).is_absolute():
         return False
     try:
-        return (root / entry.path).resolve().is_relative_to(root)
+        return (root / link.path).resolve().is_relative_to(root)
     except (OSError, RuntimeError):
         return False  # a loop of links
-
-
-def _absolute(link: Entry) -> bool:
-    return Path(os.fsdecode(link.data)).is_absolute()
-
-
-def check(entries: list[Entry], where: str) -> None:
-    """Refuse a packed tree that `read` could not have given. Raises SourceError."""
-    for entry in entries:
-        parts = entry.path.split("/")
-        if entry.path.startswith("/") or any(part in ("", ".", "..") for part in parts):
-            raise SourceError(f"the path {entry.path!r} leaves the tree", where=where)
-        if entry.mode == "120000" and _absolute(entry):
-            raise SourceError("a symbolic link is absolute", where=f"{where}/{entry.path}")

@@ -1,14 +1,19 @@
 """Step `assets`: a task's dependencies as one read-only tree, the sandbox interpreter's site-packages.
 
-params {lock: [{name, version, filename, sha256, tree}], python, exclude_dist?} · files {"mount/<target>": packed tree} →
-body {distributions: [[name, version]], tree, mounts: [{target, tree}]}, outputs {tree, "mount/<target>"}. It resolves
-nothing (that is `doit relock`) and never installs the distribution of the source itself: tests would then grade that.
+params {lock: [{name, version, filename, sha256, tree}], python, exclude_dist?, mounts?: [{source, target, tree}]} · hints
+{source} → body {distributions: [[name, version]], tree, mounts: [{target, tree}]}, outputs {tree, "mount/<target>"}; each
+mount belongs at /workspace/<target>. It resolves nothing (that is `doit relock`) and never installs the distribution of the
+source itself: tests would then grade that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from bench.core import relpath
 from bench.core.protocols import PROTOCOLS
+from bench.core.records import Blob
 from bench.effects import distributions, mounts, trees, wheels
 from bench.effects.context import Context, Job, Made
 from bench.effects.distributions import Pinned
@@ -17,31 +22,28 @@ from bench.errors import Cancelled, CorpusError
 KIND = "assets"
 PROTOCOL = PROTOCOLS[KIND]
 MOUNT = "mount/"
+"""Prefix of the outputs that are `sandbox_dependencies`."""
 
 
 def make(job: Job, context: Context) -> Made:
-    """Obtain each pinned distribution, merge, pack; pass the mounted trees through, checked."""
+    """Obtain each pinned distribution, merge, pack; read the mounted trees."""
     lock = [distributions.pinned(raw) for raw in job.params["lock"]]
     _check(lock, str(job.params["python"]), job.params.get("exclude_dist"))
+    mounted = list(job.params.get("mounts") or ())
+    _check_targets([str(mount["target"]) for mount in mounted])
     named = []
     for item in lock:
-        if context.cancel.is_set():
-            raise Cancelled("the assets were not finished")
-        entries = distributions.obtain(context.store, item, cancel=context.cancel, log=context.log)
-        named.append((item.shown, entries))
+        _go_on(context)
+        named.append((item.shown, distributions.obtain(context.store, item, log=context.log)))
     merged = wheels.merge(named)
     outputs = {"tree": context.store.put(trees.pack(merged))}
-    pair = relpath.clash(list(job.files))
-    if pair:
-        raise CorpusError(f"two mounts clash: {pair[0]} and {pair[1]}", where="sandbox_dependencies")
-    mounted = []
-    for role in sorted(job.files):
-        mounted.append(_mount(role, job, context))
-        outputs[role] = job.files[role]
+    for mount in mounted:
+        _go_on(context)
+        outputs[f"{MOUNT}{mount['target']}"] = _mount(mount, job, context)
     body = {
         "distributions": sorted([item.name, item.version] for item in lock),
         "tree": trees.tree_digest(merged),
-        "mounts": mounted,
+        "mounts": sorted(({"target": m["target"], "tree": m["tree"]} for m in mounted), key=lambda m: str(m["target"])),
     }
     return Made(body=body, outputs=outputs)
 
@@ -62,11 +64,23 @@ def _check(lock: list[Pinned], python: str, own: str | None) -> None:
         seen.append(item)
 
 
-def _mount(role: str, job: Job, context: Context) -> dict[str, str]:
-    target = role.removeprefix(MOUNT)
-    fault = "is not a mount" if target == role else relpath.fault(target)
-    if fault:
-        raise CorpusError(f"the target {target!r} {fault}", where="sandbox_dependencies")
-    entries = trees.entries_of(context.store.get(job.files[role].blob))
-    mounts.check(entries, target)
-    return {"target": target, "tree": trees.tree_digest(entries)}
+def _check_targets(targets: list[str]) -> None:
+    for target in targets:
+        fault = relpath.fault(target)
+        if fault:
+            raise CorpusError(f"the target {target!r} {fault}", where=mounts.KEY)
+    pair = relpath.clash(targets)
+    if pair:
+        raise CorpusError(f"two targets clash: {pair[0]} and {pair[1]}", where=mounts.KEY)
+
+
+def _mount(mount: Mapping[str, Any], job: Job, context: Context) -> Blob:
+    entries = mounts.read(mounts.home(job.hints["source"], context.root), str(mount["source"]))
+    if trees.tree_digest(entries) != mount["tree"]:
+        raise CorpusError("changed since the run began", where=f"{mounts.KEY}: {mount['source']}", remedy="run doit again")
+    return context.store.put(trees.pack(entries))
+
+
+def _go_on(context: Context) -> None:
+    if context.cancel.is_set():
+        raise Cancelled("the assets were not finished")

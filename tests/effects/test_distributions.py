@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,7 +93,7 @@ def test_a_downloaded_wheel_is_unpacked_and_kept(store: LocalStore) -> None:
     item = lock("odds", "1.0", data)
     registry_holds(store, data, item)
     said: list[str] = []
-    first = distributions.obtain(store, item, log=said.append, cancel=threading.Event())
+    first = distributions.obtain(store, item, log=said.append)
     again = distributions.obtain(store, item, log=said.append)
     assert first == again == wheels.unpack(data, item.filename)
     assert said == ["odds==1.0: from the registry", "odds==1.0: from the store"]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bench.effects import mounts, trees
-from bench.effects.trees import Entry
 from bench.errors import CorpusError, SourceError
 from tests.effects.wheelmaking import write
 
@@ -22,7 +21,6 @@ def source(tmp_path: Path) -> Path:
 def test_a_tree_is_read_with_its_inner_links(source: Path) -> None:
     found = mounts.read(source, "web/node_modules")
     assert [(entry.path, entry.mode) for entry in found] == [(".bin/tool", "120000"), ("tool/cli.js", "100644")]
-    mounts.check(found, "node_modules")
     assert trees.entries_of(trees.pack(found)) == found
 
 
@@ -62,10 +60,25 @@ def test_a_special_file_is_refused_and_blocks_nothing(source: Path) -> None:
         mounts.read(source, "web/node_modules")
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [Entry("../x", "100644", b""), Entry("/x", "100644", b""), Entry("a//b", "100644", b""), Entry("l", "120000", b"/etc")],
-)
-def test_a_packed_tree_that_reading_could_not_give_is_refused(entry: Entry) -> None:
-    with pytest.raises(SourceError):
-        mounts.check([entry], "node_modules")
+def test_the_source_is_a_directory_or_a_repository_of_this_machine(source: Path, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    write(workspace, {"corpus/repos/web/a": b"", "corpus/clone/.git/HEAD": b""})
+    assert mounts.home({"dir": "repos/web"}, workspace) == workspace / "corpus/repos/web"
+    assert mounts.home({"git": "clone", "ref": "main"}, workspace) == workspace / "corpus/clone"
+    assert mounts.home({"git": str(source), "ref": "main"}, workspace) == source
+    for other in ({"git": "https://nowhere.invalid/x.git", "ref": "main"}, {"sdist": "odds==1.0"}):
+        with pytest.raises(CorpusError, match="on this machine"):
+            mounts.home(other, workspace)
+
+
+def test_the_fingerprint_follows_content_and_modes(source: Path, tmp_path: Path) -> None:
+    def now() -> str:
+        return mounts.fingerprint({"dir": str(source)}, tmp_path / "workspace", "web/node_modules")
+
+    first = now()
+    (source / "web/app.js").write_bytes(b"outside")
+    assert now() == first
+    (source / "web/node_modules/tool/cli.js").chmod(0o755)
+    second = now()
+    (source / "web/node_modules/tool/cli.js").write_bytes(b"")
+    assert len({first, second, now()}) == 3

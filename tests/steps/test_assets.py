@@ -12,12 +12,11 @@ from bench.effects.distributions import Pinned
 from bench.effects.trees import Entry
 from bench.errors import Cancelled, CorpusError, SourceError
 from bench.steps import assets
-from tests.effects.wheelmaking import lock, wheel
+from tests.effects.wheelmaking import lock, wheel, write
 from tests.steps.making import context_at, job_of
 
 ODDS = wheel("odds", "1.0", {"odds.py": b"ODD = 1\n"}, entry_points="[console_scripts]\nodds = odds:main\n")
 EVENS = wheel("evens", "2.0", {"evens/__init__.py": b"EVEN = 2\n"})
-MODULES = trees.pack([Entry("tool/cli.js", "100644", b"x"), Entry(".bin/tool", "120000", b"../tool/cli.js")])
 
 
 @pytest.fixture
@@ -32,9 +31,9 @@ def pin(context: Context, name: str, version: str, data: bytes) -> Pinned:
     return item
 
 
-def make(context: Context, items: list[Pinned], files: dict[str, bytes] | None = None, **params: str) -> Made:
+def make(context: Context, items: list[Pinned], **params: str) -> Made:
     keyed = {"lock": [item.to_json() for item in items], "python": interpreter.minor(), **params}
-    return assets.make(job_of("assets", context, keyed, files), context)
+    return assets.make(job_of("assets", context, keyed), context)
 
 
 def test_distributions_become_one_tree(context: Context) -> None:
@@ -88,27 +87,45 @@ def test_a_source_distribution_is_refused_with_a_remedy(context: Context) -> Non
         make(context, [item])
 
 
-def test_mounted_trees_are_passed_through(context: Context) -> None:
-    made = make(context, [], {"mount/web/node_modules": MODULES})
-    expected = {"target": "web/node_modules", "tree": trees.tree_digest(trees.entries_of(MODULES))}
-    assert made.body["mounts"] == [expected]
-    assert context.store.get(made.outputs["mount/web/node_modules"].blob) == MODULES
+@pytest.fixture
+def source(context: Context) -> Path:
+    return write(context.root / "checkout", {"node_modules/tool/cli.js": b"x", "dist/index.js": b"y"})
 
 
-@pytest.mark.parametrize("role", ["mount/../x", "mount//x", "mount/.git/hooks", "mount/", "other"])
-def test_a_mount_outside_the_workspace_is_refused(context: Context, role: str) -> None:
-    with pytest.raises(CorpusError):
-        make(context, [], {role: MODULES})
+def mount(source: Path, path: str, target: str) -> dict[str, str]:
+    return {"source": path, "target": target, "tree": trees.tree_digest(trees.read(source / path))}
 
 
-def test_mounts_inside_each_other_are_refused(context: Context) -> None:
+def mounted(context: Context, source: Path, mounts: list[dict[str, str]]) -> Made:
+    job = job_of("assets", context, {"lock": [], "python": interpreter.minor(), "mounts": mounts})
+    return assets.make(replace(job, hints={"source": {"dir": str(source)}}), context)
+
+
+def test_mounted_trees_are_packed(context: Context, source: Path) -> None:
+    wanted = [mount(source, "node_modules", "web/node_modules"), mount(source, "dist", "shared/dist")]
+    made = mounted(context, source, wanted)
+    assert made.body["mounts"] == [{"target": m["target"], "tree": m["tree"]} for m in reversed(wanted)]
+    packed = context.store.get(made.outputs["mount/web/node_modules"].blob)
+    assert trees.entries_of(packed) == [Entry("tool/cli.js", "100644", b"x")]
+    assert str(context.root) not in digest.canonical(made.body).decode()
+
+
+def test_a_mounted_tree_that_changed_since_it_was_keyed_is_refused(context: Context, source: Path) -> None:
+    wanted = [mount(source, "dist", "dist")]
+    (source / "dist/index.js").write_bytes(b"z")
+    with pytest.raises(CorpusError, match="changed since the run began"):
+        mounted(context, source, wanted)
+
+
+@pytest.mark.parametrize("target", ["../x", "/x", ".git/hooks", ""])
+def test_a_mount_outside_the_workspace_is_refused(context: Context, source: Path, target: str) -> None:
+    with pytest.raises(CorpusError, match="the target"):
+        mounted(context, source, [mount(source, "dist", target)])
+
+
+def test_mounts_inside_each_other_are_refused(context: Context, source: Path) -> None:
     with pytest.raises(CorpusError, match="clash"):
-        make(context, [], {"mount/a": MODULES, "mount/a/b": MODULES})
-
-
-def test_a_mounted_tree_with_an_absolute_link_is_refused(context: Context) -> None:
-    with pytest.raises(SourceError):
-        make(context, [], {"mount/a": trees.pack([Entry("link", "120000", b"/etc/passwd")])})
+        mounted(context, source, [mount(source, "dist", "a"), mount(source, "node_modules", "a/b")])
 
 
 def test_a_cancelled_step_stops(context: Context) -> None:
