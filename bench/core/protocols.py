@@ -1,0 +1,19 @@
+"""Versions of what costly steps mean. Raising one makes every step of that kind anew; a refactor leaves it alone.
+
+Kinds that are not listed are cheap: they are keyed on the code that makes them instead.
+"""
+
+from __future__ import annotations
+
+PROTOCOLS = {
+    "template": 1,
+    "graph": 1,
+    "assets": 1,
+    "oracle": 1,
+    "gold": 1,
+    "expected": 1,
+    "skill": 1,
+    "runtime": 1,
+    "session": 1,
+}
+CHEAP = ("cell", "aggregate", "health", "report")

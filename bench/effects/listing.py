@@ -1,0 +1,50 @@
+"""Names, kinds and modes below a trusted folder, without opening a file: what a step depends on before it reads anything."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.errors import CorpusError
+
+SKIPPED = frozenset({".git", "__pycache__", ".DS_Store"})
+"""Never part of a source, a skill or an overlay."""
+
+
+@dataclass(slots=True)
+class Listing:
+    """Relative paths with `/`, sorted. `links` maps a symbolic link to its text; `executable` names files with the owner bit."""
+
+    files: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    executable: list[str] = field(default_factory=list)
+
+
+def below(folder: Path, *, links: bool, where: str) -> Listing:
+    """List a folder. Raises CorpusError naming the path for special files, for links unless `links`, and when it is absent."""
+    found = Listing()
+    pending = [""]
+    if not folder.is_dir():
+        raise CorpusError("is not a directory", where=where, remedy="name an existing directory")
+    while pending:
+        inner = pending.pop()
+        for item in os.scandir(folder / inner):
+            path = f"{inner}/{item.name}" if inner else item.name
+            if item.name in SKIPPED:
+                continue
+            mode = item.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                pending.append(path)
+            elif stat.S_ISREG(mode):
+                found.files.append(path)
+                if mode & 0o100:
+                    found.executable.append(path)
+            elif stat.S_ISLNK(mode) and links:
+                found.links[path] = os.readlink(item.path)
+            else:
+                raise CorpusError("links and special files are not allowed here", where=f"{where}/{path}")
+    found.files.sort()
+    found.executable.sort()
+    return found

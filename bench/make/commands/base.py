@@ -1,0 +1,106 @@
+"""What our commands share: one line per error, the exit codes of design section 7, the pipeline of the loaded dodo file."""
+
+from __future__ import annotations
+
+import fnmatch
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+from doit.cmd_base import Command, DoitCmdBase
+from doit.cmdparse import CmdParseError
+from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
+
+from bench.core import nearest
+from bench.effects import console, env
+from bench.errors import BenchError, UsageError
+from bench.make.pipeline import Pipeline
+from bench.make.step import Step
+
+CANCELLED = 130
+USAGE = 2
+
+
+class Guarded(Command):
+    """Errors become one line and an exit code; a traceback is printed only with BENCH_DEBUG=1."""
+
+    def parse_execute(self, in_args: list[str]) -> int:
+        """Run the command."""
+        try:
+            return int(super().parse_execute(in_args) or 0)
+        except BenchError as error:
+            return _said(str(error), error.exit_code)
+        except (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask) as error:
+            return _said(str(error), USAGE)
+        except KeyboardInterrupt:
+            return _said("interrupted", CANCELLED)
+
+
+class StepCommand(Guarded, DoitCmdBase):
+    """A command that works on declared steps."""
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The pipeline that the dodo file made. Raises UsageError for a foreign dodo file."""
+        found = self.loader.namespace.get("PIPELINE")
+        if not isinstance(found, Pipeline):
+            raise UsageError("this dodo.py declares no PIPELINE", remedy="make a workspace with `doit init DIR`")
+        return found
+
+    def steps(self) -> dict[str, Step]:
+        """Declared steps by doit name, in the order of declaration."""
+        return {step.id: step for step in self.pipeline.workspace.steps.values()}
+
+    def selected(self, words: Iterable[str]) -> list[str]:
+        """Names of the tasks that words (names, patterns, targets) select. Raises UsageError for one that selects none."""
+        tasks = {task.name: task for task in self.task_list}
+        targets = {target: task.name for task in self.task_list for target in task.targets}
+        chosen: list[str] = []
+        for word in words:
+            if word in tasks:
+                chosen.append(word)
+            elif word in targets:
+                chosen.append(targets[word])
+            elif "*" in word or "?" in word:
+                matched = [name for name in tasks if fnmatch.fnmatchcase(name, word)]
+                if not matched:
+                    raise UsageError(f"the pattern {word!r} matches no step", remedy="see `doit list --all`")
+                chosen += matched
+            else:
+                near = nearest.nearest(word, tasks)
+                raise UsageError(
+                    f"no step {console.visible(word)!r}", remedy=f"did you mean {near}?" if near else "see `doit list --all`"
+                )
+        return chosen
+
+    def closure(self, names: Iterable[str]) -> list[Step]:
+        """The steps behind tasks, with all that they need, in the order in which they would be made."""
+        tasks = {task.name: task for task in self.task_list}
+        targets = {target: task.name for task in self.task_list for target in task.targets}
+        steps = self.steps()
+        ordered: dict[str, None] = {}
+        pending = [(name, False) for name in reversed(list(names))]
+        while pending:
+            name, ready = pending.pop()
+            if name in ordered:
+                continue
+            if ready:
+                ordered[name] = None
+                continue
+            pending.append((name, True))
+            task = tasks[name]
+            needs = [*task.task_dep, *(targets[dep] for dep in sorted(task.file_dep) if dep in targets)]
+            pending += [(need, False) for need in reversed(needs) if need not in ordered]
+        return [steps[name] for name in ordered if name in steps]
+
+
+def _said(text: str, code: int) -> int:
+    if env.debug():
+        traceback.print_exc()
+    console.say_err("error: " + " ".join(text.split()))
+    return code
+
+
+def option(name: str, kind: type, default: Any, text: str, short: str = "") -> dict[str, Any]:
+    """One command-line option in doit's form."""
+    return {"name": name.replace("-", "_"), "short": short, "long": name, "type": kind, "default": default, "help": text}

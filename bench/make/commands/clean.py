@@ -1,0 +1,91 @@
+"""`doit clean [STEP…]` revokes evidence; `doit restore STEP…` takes that back. Neither deletes anything."""
+
+from __future__ import annotations
+
+import sys
+
+from bench.effects import console, lock
+from bench.errors import UsageError
+from bench.make import revoke
+from bench.make.commands.base import StepCommand, option
+from bench.make.step import Step
+
+
+class Clean(StepCommand):
+    """Without STEP: the default suites. What cost money asks first, with the dollars."""
+
+    name = "clean"
+    doc_purpose = "revoke evidence (doit restore takes that back)"
+    doc_usage = "[STEP or PATTERN…]"
+    doc_description = None
+    cmd_options = (
+        option("downstream", bool, False, "also what was made from it"),
+        option("dry-run", bool, False, "only say what would be revoked", "n"),
+        option("yes", bool, False, "do not ask about paid evidence", "y"),
+    )
+
+    def _execute(self, downstream: bool, dry_run: bool, yes: bool) -> int:
+        workspace = self.pipeline.workspace
+        chosen = self._chosen(downstream)
+        present = [step for step in chosen if (workspace.layout.root / step.target).exists()]
+        dollars = sum(revoke.cost(workspace, step) for step in present)
+        if dry_run:
+            for step in present:
+                console.say(f"would revoke {step.id}")
+            console.say(f"{len(present)} records, paid ${dollars:.2f}")
+            return 0
+        if dollars > 0 and not yes:
+            _ask(len(present), dollars)
+        with lock.held(workspace.layout.lock):
+            workspace.index.writable = True
+            done = [step for step in present if revoke.revoke(workspace, step)]
+        for step in done:
+            console.say(f"revoked {step.id}")
+        console.say(f"{len(done)} records revoked, paid ${dollars:.2f}; `doit restore` brings them back")
+        return 0
+
+    def _chosen(self, downstream: bool) -> list[Step]:
+        names = self.selected(self.sel_tasks or [])
+        steps = self.steps()
+        groups = [name for name in names if name not in steps]
+        chosen = {step.id: step for step in self.closure(groups)} | {name: steps[name] for name in names if name in steps}
+        if downstream:
+            targets = {step.target for step in chosen.values()}
+            for step in steps.values():
+                if targets.intersection(step.needs.values()):
+                    chosen[step.id] = step
+                    targets.add(step.target)
+        return list(chosen.values())
+
+
+class Restore(StepCommand):
+    """The evidence that was revoked last comes back, key entry and all."""
+
+    name = "restore"
+    doc_purpose = "bring back what clean revoked"
+    doc_usage = "[STEP or PATTERN…]"
+    doc_description = None
+    cmd_options = ()
+
+    def _execute(self) -> int:
+        workspace = self.pipeline.workspace
+        names = self.selected(self.sel_tasks or [])
+        steps = self.steps()
+        wanted = [steps[name] for name in names if name in steps]
+        wanted += [step for step in self.closure([name for name in names if name not in steps]) if step not in wanted]
+        with lock.held(workspace.layout.lock):
+            workspace.index.writable = True
+            done = [step for step in wanted if revoke.restore(workspace, step)]
+        for step in done:
+            console.say(f"restored {step.id}")
+        console.say(f"{len(done)} records restored")
+        return 0
+
+
+def _ask(count: int, dollars: float) -> None:
+    question = f"revoke {count} records that cost ${dollars:.2f}?"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} there is no terminal to ask at", remedy="say --yes")
+    console.say(f"{question} [y/N] ", end="")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was revoked")

@@ -1,0 +1,75 @@
+"""`doit init DIR`: a workspace of one's own, which runs as it is: the pipeline, the demo suite, its oracles."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench import layout
+from bench.effects import console, files
+from bench.errors import MissingPart, UsageError
+from bench.make.commands.base import Guarded
+
+PARTS = ("dodo.py", layout.CORPUS, layout.ORACLES)
+SUITE = "demo"
+
+
+class Init(Guarded):
+    """Copies; never overwrites."""
+
+    name = "init"
+    doc_purpose = "make a workspace that runs as it is"
+    doc_usage = "DIR"
+    doc_description = None
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Make it."""
+        if len(args) != 1:
+            raise UsageError("init takes one directory", remedy="doit init DIR")
+        make(Path(args[0]))
+        return 0
+
+
+def make(target: Path) -> None:
+    """Make a workspace in `target`, which must not exist or be empty. Raises UsageError, MissingPart."""
+    source = _scaffold()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError("is not empty", where=str(target), remedy="name a new directory")
+    target.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        if (source / part).is_dir():
+            shutil.copytree(source / part, target / part, ignore=_only_demo)
+        else:
+            shutil.copy(source / part, target / part)
+    place = layout.Layout(target)
+    place.artifacts.mkdir()
+    files.write_atomic(target / ".gitignore", f"{layout.ARTIFACTS}/\n__pycache__/\n".encode(), mode=0o644)
+    console.say(f"made {target}: cd there and run `doit`; docs/tasks.md says how to write tasks of your own")
+
+
+def _only_demo(folder: str, names: list[str]) -> set[str]:
+    return {
+        name
+        for name in names
+        if name == "__pycache__" or (name.endswith((".yaml", ".lock.json")) and name.split(".")[0] not in (SUITE, "arms"))
+    }
+
+
+def _scaffold() -> Path:
+    home = Path(__file__).resolve().parents[2]
+    for place in (home / "scaffold", home.parent):
+        if all((place / part).exists() for part in PARTS):
+            return place
+    raise MissingPart("the installed package holds no workspace to copy", remedy="install it again")
+
+
+def main(argv: list[str]) -> int:
+    """`python -m bench init DIR`."""
+    if argv[:1] != ["init"]:
+        sys.stderr.write("usage: python -m bench init DIR   (everything else: doit)\n")
+        return UsageError.exit_code
+    from doit.doit_cmd import DoitMain
+
+    return int(DoitMain().run(argv))

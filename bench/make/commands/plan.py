@@ -1,0 +1,93 @@
+"""`doit plan [STEP…]`: what would be built, reused, restored or measured, at what cost, and why. Runs and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from statistics import median
+from typing import Any
+
+from bench.effects import console
+from bench.make.commands.base import StepCommand, option
+from bench.make.decide import decide
+from bench.make.step import Step
+
+CERTAIN = frozenset({"current", "reuse", "restore"})
+
+
+class Plan(StepCommand):
+    """Walks the selected steps in order; what hangs on an input that is itself to be made is marked so."""
+
+    name = "plan"
+    doc_purpose = "what would run, what it would cost, and why; runs nothing"
+    doc_usage = "[STEP or PATTERN…]"
+    doc_description = None
+    cmd_options = (
+        option("json", bool, False, "one JSON document instead of lines"),
+        option("all", bool, False, "show steps that are up to date too"),
+    )
+
+    def _execute(self, json: bool, all: bool) -> int:
+        rows = self._rows(self.closure(self.selected(self.sel_tasks or [])))
+        counts = Counter(row["action"] for row in rows)
+        costs = [row["usd"] for row in rows if row["action"] == "measure"]
+        known = [cost for cost in costs if cost is not None]
+        total = {"counts": dict(counts), "usd": sum(known), "unknown_cost": len(costs) - len(known)}
+        if json:
+            self._print_json({"steps": rows, "total": total})
+            return 0
+        for row in rows:
+            if all or row["action"] != "current":
+                cost = "" if row["action"] != "measure" else f"  {_dollars(row['usd'])}"
+                console.say(f"{row['action']:8} {row['step']}{cost}  {console.visible(row['why'])}")
+        console.say(", ".join(f"{n} {action}" for action, n in sorted(counts.items())) or "nothing to plan")
+        more = f" and {total['unknown_cost']} sessions of unknown cost" if total["unknown_cost"] else ""
+        console.say(f"expected cost: ${total['usd']:.2f}{more}")
+        return 0
+
+    def _rows(self, steps: list[Step]) -> list[dict[str, Any]]:
+        workspace = self.pipeline.workspace
+        action_of: dict[str, str] = {}
+        spent = self._spent()
+        rows = []
+        for step in steps:
+            moved = [path for path in step.needs.values() if action_of.get(path, "current") not in CERTAIN]
+            if moved:
+                action, why = (
+                    ("measure" if step.paid else "build"),
+                    f"after {moved[0]} is made (unless that comes out the same)",
+                )
+            elif self._current(step):
+                action, why = "current", "up to date"
+            else:
+                verdict = decide(workspace, step)
+                action, why = verdict.action, verdict.why
+            action_of[step.target] = action
+            usd = spent.get(step.name.rsplit("/", 2)[0]) if step.paid else 0.0
+            rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
+        return rows
+
+    def _current(self, step: Step) -> bool:
+        workspace = self.pipeline.workspace
+        row = workspace.index.rows.get(step.id)
+        if not row or not workspace.stands(step):
+            return False
+        paths = [*step.needs.values(), *step.files.values()]
+        return all(row.get(path) == workspace.index.digest(path) for path in paths)
+
+    def _spent(self) -> dict[str, float]:
+        """Median dollars of the sessions of each suite and task that are on disk."""
+        workspace = self.pipeline.workspace
+        found: dict[str, list[float]] = {}
+        for step in workspace.steps.values():
+            if step.paid and (record := workspace.read(step.target)) is not None:
+                found.setdefault(step.name.rsplit("/", 2)[0], []).append(float(record.body.get("spent_usd") or 0))
+        return {name: median(values) for name, values in found.items()}
+
+    @staticmethod
+    def _print_json(document: dict[str, Any]) -> None:
+        console.say(json.dumps(document, indent=1, sort_keys=True))
+
+
+def _dollars(value: float | None) -> str:
+    return "cost unknown" if value is None else f"${value:.2f}"

@@ -1,0 +1,92 @@
+"""`doit verify`: re-checks every seal, blob and key on disk and in the store. Reads everything, writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import layout
+from bench.core import digest, keys, protocols, records
+from bench.core.records import Record
+from bench.effects import clock, console
+from bench.errors import IntegrityError
+from bench.make.commands.base import StepCommand
+from bench.make.execute import laid_out_faults
+from bench.make.workspace import CLOCK_SLACK, Workspace
+
+FAULTY = 1
+
+
+class Verify(StepCommand):
+    """Exit 1 when anything does not hold, naming each."""
+
+    name = "verify"
+    doc_purpose = "re-check every seal, blob and key"
+    doc_usage = ""
+    doc_description = None
+    cmd_options = ()
+
+    def _execute(self) -> int:
+        workspace = self.pipeline.workspace
+        faults: list[str] = []
+        found = list(_on_disk(workspace, faults))
+        for record in found:
+            faults += _record_faults(workspace, record)
+        for key in workspace.store.keys():
+            if workspace.store.find(key) is None:
+                faults.append(f"store entry {key[:15]}… is damaged, or bytes that it names are missing")
+        blobs = 0
+        for blob in workspace.store.blobs():
+            blobs += 1
+            try:
+                workspace.store.get(blob)
+            except IntegrityError as error:
+                faults.append(str(error))
+        faults += laid_out_faults(workspace)
+        for fault in faults:
+            console.say_err(f"error: {console.visible(fault)}")
+        console.say(f"{len(found)} records, {blobs} blobs: " + ("all hold" if not faults else f"{len(faults)} faults"))
+        return FAULTY if faults else 0
+
+
+def _on_disk(workspace: Workspace, faults: list[str]) -> Iterator[Record]:
+    for folder in sorted(set(layout.FOLDERS.values())):
+        for path in sorted((workspace.layout.artifacts / folder).rglob("*.json")):
+            relative = path.relative_to(workspace.layout.root).as_posix()
+            if layout.step_of(relative) is None:
+                continue
+            try:
+                yield records.parse(path.read_bytes(), relative)
+            except (IntegrityError, OSError) as error:
+                faults.append(str(error))
+
+
+def _record_faults(workspace: Workspace, record: Record) -> Iterator[str]:
+    where = f"{record.kind}:{record.name}"
+    if Path(layout.record(record.kind, record.name)).as_posix() not in workspace.steps and record.state == records.FINAL:
+        console.say(f"note: {where} is on disk and declared by no suite")
+    for name, blob in record.outputs.items():
+        if not workspace.store.has(blob.blob):
+            yield f"{where}: bytes of {name} ({blob.blob[:15]}…) are missing from the store"
+    measured = record.body.get("measured_at")
+    if measured is not None and clock.parse(measured) > clock.now_utc() + CLOCK_SLACK:
+        yield f"{where}: measured_at {measured} lies in the future"
+    if record.state == records.NOT_RUN:
+        return
+    if _key_of(record) != record.key:
+        yield f"{where}: its key does not follow from its own params and inputs"
+    entry = workspace.store.find(record.key)
+    if entry is not None and entry.renamed(record.name).seal != record.seal:
+        yield f"{where}: differs from what the store holds for its key"
+    if entry is None and not workspace.journal.knows(record.key, record.content):
+        yield f"{where}: neither the store nor the journal vouches for it"
+
+
+def _key_of(record: Record) -> str:
+    protocol = protocols.PROTOCOLS.get(record.kind, 0)
+    files = {k.removeprefix("file:"): v for k, v in record.inputs.items() if k.startswith("file:")}
+    inputs = {k: v for k, v in record.inputs.items() if not k.startswith("file:")}
+    code = None if protocol else record.code
+    signed = keys.signature(record.kind, protocol, record.params, [*inputs, *files], code)
+    assert digest.is_digest(signed)
+    return keys.key(signed, inputs, files)

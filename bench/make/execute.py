@@ -1,0 +1,211 @@
+"""The action of every step: decide, then reuse, restore or make; seal, store, journal and lay out what was made.
+
+No action fails in doit's sense. What goes wrong with one step becomes its record's state and reason; a fault of this machine
+stops the run instead, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bench.core import digest, records
+from bench.core.records import Blob, Record, sealed
+from bench.effects import clock, executors, files
+from bench.effects.context import Context, Job, Made
+from bench.errors import BenchError, Cancelled, EnvironmentRefused, IntegrityError
+from bench.make.decide import Verdict, decide
+from bench.make.progress import Progress
+from bench.make.step import Step
+from bench.make.workspace import Workspace
+
+RAW_LIMIT = 64 << 20
+"""Bytes of one raw input file (a cassette is the largest kind)."""
+
+
+def build(workspace: Workspace, step: Step, progress: Progress) -> None:
+    """Bring one step up to date. Never raises for what its record can say."""
+    if workspace.run.stopped:
+        return
+    started = clock.monotonic()
+    progress.start(step)
+    try:
+        did, record = _build(workspace, step)
+    except Cancelled:
+        did, record = "cancelled", None
+    except EnvironmentRefused as error:
+        if workspace.run.refused is None:
+            workspace.run.refused = error
+        did, record = "refused", None
+    workspace.run.did[step.id] = did
+    progress.end(step, did, record, clock.monotonic() - started)
+
+
+def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
+    verdict = decide(workspace, step)
+    if verdict.action == "hold":
+        record = _seal(step, verdict, {}, Made({}, {}, records.NOT_RUN, verdict.why), None)
+        _write(workspace, step, record)
+        return "not_run", record
+    if verdict.action in ("reuse", "restore"):
+        assert verdict.record is not None
+        record = verdict.record.renamed(step.name)
+        if verdict.action == "restore":
+            _write(workspace, step, record)
+            workspace.journal.write("restored", kind=step.kind, name=step.name, key=record.key, content=record.content)
+        else:
+            workspace.store.put_record(record) if workspace.store.find(record.key) is None else None
+            workspace.index.note(step.target, record, workspace.sign(step))
+        lay_out(workspace, step, record)
+        return ("reused" if verdict.action == "reuse" else "restored"), record
+    _keep_attempt(workspace, step, verdict)
+    made, raw = _make(workspace, step, verdict)
+    record = _seal(step, verdict, raw, made, workspace.code.closure(step.module))
+    if record.state == records.FINAL or (record.state == records.UNUSABLE and step.paid):
+        workspace.store.put_record(record)
+    if record.state != records.NOT_RUN:
+        workspace.journal.write(
+            "built",
+            kind=step.kind,
+            name=step.name,
+            key=record.key,
+            content=record.content,
+            seal=record.seal,
+            state=record.state,
+            spent_usd=record.body.get("spent_usd", 0),
+        )
+    _write(workspace, step, record)
+    lay_out(workspace, step, record)
+    if record.state == records.FINAL:
+        return ("measured" if step.kind == "session" else "built"), record
+    return record.state, record
+
+
+def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dict[str, Blob]]:
+    raw: dict[str, Blob] = {}
+    workspace.layout.tmp.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=workspace.layout.tmp))
+    try:
+        for role, path in step.files.items():
+            data = files.read_regular(Path(workspace.layout.root, path), RAW_LIMIT)
+            raw[role] = workspace.store.put(data)
+            if raw[role].blob != workspace.index.digest(path):
+                return Made({}, {}, records.NOT_RUN, f"{path} changed while the run was going on; run doit again"), raw
+        job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, step.hints)
+        context = Context(
+            store=workspace.store,
+            root=workspace.layout.root,
+            scratch=scratch,
+            cancel=workspace.run.cancel,
+            log=_logger(workspace, step),
+            spent=workspace.run.spend,
+        )
+        return executors.create().execute(step.module, job, context), raw
+    except (Cancelled, EnvironmentRefused):
+        raise
+    except IntegrityError as error:
+        workspace.run.warnings.append(str(error))
+        return Made({}, {}, records.NOT_RUN, f"{error}; run doit again to rebuild it"), raw
+    except BenchError as error:
+        return Made({}, {}, records.UNUSABLE, str(error)), raw
+    except OSError as error:
+        fault = files.storage_fault(error, error.filename or step.target)
+        if fault is not None:
+            raise fault from error
+        return _crashed(workspace, step, error), raw
+    except Exception as error:  # noqa: BLE001 - the one boundary: a step that raises must not stop the others
+        return _crashed(workspace, step, error), raw
+    finally:
+        files.remove_tree(scratch)
+
+
+def _crashed(workspace: Workspace, step: Step, error: Exception) -> Made:
+    _logger(workspace, step)("".join(traceback.format_exception(error)))
+    workspace.run.crashed.append(step.id)
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    # The text may hold paths of this machine, which no record may: the log has it whole.
+    return Made({}, {}, records.UNUSABLE, f"internal error, {type(error).__name__} (see logs)" if "/" in what else what)
+
+
+def _seal(step: Step, verdict: Verdict, raw: Mapping[str, Blob], made: Made, code: str | None) -> Record:
+    inputs = {role: record.content for role, record in verdict.inputs.items()}
+    inputs |= {f"file:{role}": blob.blob for role, blob in raw.items()}
+    return sealed(
+        Record(
+            kind=step.kind,
+            name=step.name,
+            key=verdict.key,
+            inputs=inputs,
+            params=step.params,
+            state=made.state,
+            reason=made.reason,
+            outputs=made.outputs,
+            body=made.body,
+            code=code,
+            notes=made.notes,
+        )
+    )
+
+
+def _write(workspace: Workspace, step: Step, record: Record) -> None:
+    files.write_atomic(Path(workspace.layout.root, step.target), record.to_bytes())
+    workspace.index.note(step.target, record, workspace.sign(step))
+
+
+def _keep_attempt(workspace: Workspace, step: Step, verdict: Verdict) -> None:
+    # Every attempt at a paid step is kept: the next one must not overwrite it.
+    old = verdict.record
+    if step.paid and old is not None and old.state == records.UNUSABLE:
+        attempt = workspace.journal.attempts(old.key)
+        name = f"{step.target}.attempt-{attempt}"
+        files.write_atomic(workspace.layout.revoked / name, old.to_bytes())
+        workspace.journal.write("kept", kind=step.kind, name=step.name, attempt=attempt, record_key=old.key)
+
+
+def lay_out(workspace: Workspace, step: Step, record: Record) -> None:
+    """Put a report's files where people read them. Nothing is taken from there."""
+    if step.kind != "report":
+        return
+    folder = workspace.layout.report_folder(step.name)
+    wanted = {name: blob for name, blob in record.outputs.items()}
+    if folder.is_dir():
+        for old in sorted(folder.rglob("*"), reverse=True):
+            if old.is_file() and old.relative_to(folder).as_posix() not in wanted:
+                old.unlink()
+    for name, blob in wanted.items():
+        path = folder / name
+        data = workspace.store.get(blob.blob)
+        if not path.is_file() or path.read_bytes() != data:
+            files.write_atomic(path, data, sync=False)
+
+
+def laid_out_faults(workspace: Workspace) -> list[str]:
+    """Report files that are not what their record says."""
+    faults = []
+    for step in workspace.steps.values():
+        record = workspace.read(step.target) if step.kind == "report" else None
+        for name, blob in record.outputs.items() if record else ():
+            path = workspace.layout.report_folder(step.name) / name
+            if not path.is_file() or digest.of_bytes(path.read_bytes()) != blob.blob:
+                faults.append(f"{step.id}: {name} is not the file that was made")
+    return faults
+
+
+def _logger(workspace: Workspace, step: Step) -> Callable[[str], None]:
+    path = workspace.layout.logs / f"{step.kind}s" / f"{step.name}.log"
+
+    def log(line: str) -> None:
+        files.append_line(path, f"{clock.stamp()} {line}".encode("utf-8", "replace"))
+
+    return log
+
+
+def sweep_scratch(workspace: Workspace) -> None:
+    """Delete what a killed run left in artifacts/tmp. Called with the workspace lock held."""
+    if workspace.layout.tmp.is_dir():
+        for left in workspace.layout.tmp.iterdir():
+            files.remove_tree(left)
+        shutil.rmtree(workspace.layout.tmp, ignore_errors=True)

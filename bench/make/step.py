@@ -1,0 +1,43 @@
+"""A step as dodo.py declares it: what doit needs to order it, and what we need to key and make it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench import layout
+
+
+@dataclass(slots=True)
+class Step:
+    """One step. `needs` and `files` map a role to a path relative to the workspace."""
+
+    kind: str
+    name: str
+    params: Mapping[str, Any]
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Role → path of an input record."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Role → path of a raw input file."""
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    paid: bool = False
+    retries: int = 0
+    max_age_days: int | None = None
+    sign: str = ""
+    """Memo of the signature; see `bench.make.workspace`."""
+
+    @property
+    def target(self) -> str:
+        """Path of the record that it makes."""
+        return layout.record(self.kind, self.name)
+
+    @property
+    def id(self) -> str:
+        """doit's name for it."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def module(self) -> str:
+        """Dotted path of the code that makes it."""
+        return f"bench.steps.{self.kind}"

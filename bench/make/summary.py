@@ -1,0 +1,85 @@
+"""The end of a run in words: what was built, reused, measured; the arms side by side; where the report lies; the exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bench import layout
+from bench.core.records import NOT_RUN
+from bench.effects import console
+from bench.make.pipeline import Pipeline
+
+ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
+FAILED = 1
+
+
+def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
+    """Print the summary and give the exit code (design section 7)."""
+    run = pipeline.workspace.run
+    for warning in run.warnings:
+        console.say_err(f"warning: {console.visible(warning)}")
+    counts = Counter(run.did.values())
+    parts = [f"{counts[did]} {did.replace('_', ' ')}" for did in ORDER if counts[did]]
+    parts.append(f"{max(0, pipeline.progress.done - sum(counts.values()))} up to date")
+    console.say(f"{', '.join(parts)}; spent ${run.spent_usd:.2f}")
+    if run.refused is not None:
+        console.say_err(f"error: {run.refused}")
+        return run.refused.exit_code
+    code = FAILED if failures or run.crashed else 0
+    for line in [*failures, *(f"{step}: internal error, see {layout.ARTIFACTS}/logs/" for step in run.crashed)]:
+        console.say_err(f"error: {line}")
+    if any(did == NOT_RUN for did in run.did.values()) or counts["unusable"]:
+        _reasons(pipeline)
+    for name in pipeline.suites:
+        if f"suite:{name}" in names or f"report:{name}" in names:
+            code = max(code, _suite(pipeline, name, judged=f"suite:{name}" in names or f"health:{name}" in names))
+        elif f"health:{name}" in names:
+            code = max(code, _health(pipeline, name, told=True))
+    return code
+
+
+def unchanged(pipeline: Pipeline, names: list[str]) -> str:
+    """What the next bare `doit` says when nothing has changed."""
+    lines = [f"everything up to date ({pipeline.progress.done} steps)"]
+    for name in pipeline.suites:
+        report = pipeline.workspace.read(layout.record("report", name)) if f"suite:{name}" in names else None
+        if report is not None:
+            lines += [str(line) for line in report.body.get("summary", [])]
+            lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
+    return "\n".join(lines) + "\n"
+
+
+def _reasons(pipeline: Pipeline) -> None:
+    steps = {step.id: step for step in pipeline.workspace.steps.values()}
+    shown = 0
+    for step_id, did in pipeline.workspace.run.did.items():
+        if did == "unusable" and shown < 10:
+            record = pipeline.workspace.read(steps[step_id].target)
+            console.say_err(f"warning: {step_id} is unusable: {console.visible(str(record and record.reason))}")
+            shown += 1
+
+
+def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
+    report = pipeline.workspace.read(layout.record("report", name))
+    if report is not None:
+        for line in report.body.get("summary", []):
+            console.say(line)
+        folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}"
+        console.say(f"report: {folder}/index.html · {folder}/report.md · {folder}/results.jsonl")
+    return _health(pipeline, name, told=False) if judged else 0
+
+
+def _health(pipeline: Pipeline, name: str, *, told: bool) -> int:
+    health = pipeline.workspace.read(layout.record("health", name))
+    if health is None:
+        console.say_err(f"error: health:{name} has no record")
+        return FAILED
+    body = health.body
+    for line in body.get("lines", []) if told else []:
+        console.say(line)
+    bad = [f"arm {arm} of {name} is unusable" for arm in body.get("fatal", [])]
+    if not body.get("complete", True):
+        bad.append(f"{name} is incomplete: {body.get('measured')} of {body.get('planned')} cells measured")
+    for line in bad:
+        console.say_err(f"error: {line}; see the report for reasons")
+    return FAILED if bad else 0

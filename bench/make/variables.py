@@ -1,0 +1,37 @@
+"""`name=value` on the command line: which there are, which suites they reach, and what becomes of a suite by them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping
+
+from bench.core import matrix, nearest, overrides
+from bench.core.matrix import Matrix
+from bench.core.suite import Suite
+from bench.errors import UsageError
+
+
+def refuse_unknown(given: Mapping[str, str]) -> None:
+    """Raises UsageError naming the nearest variable."""
+    for name in given:
+        if name not in overrides.VARIABLES:
+            raise UsageError(
+                f"unknown variable {name!r}", where="command line", remedy=nearest.remedy(name, overrides.VARIABLES)
+            )
+
+
+def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
+    """Suites that the steps or patterns of a command line belong to; the default ones when it names none."""
+    named: set[str] = set()
+    for word in argv:
+        if word.startswith("-") or "=" in word or ":" not in word:
+            continue
+        suite = word.split(":", 1)[1].split("/", 1)[0]
+        named |= {name for name in suites if fnmatch.fnmatchcase(name, suite)}
+    return named or {name for name, suite in suites.items() if suite.default}
+
+
+def apply(suite: Suite, given: Mapping[str, str]) -> tuple[Suite, Matrix]:
+    """The suite with its overrides, and its selected cells. Raises UsageError for a bad value or name."""
+    changed = overrides.override(suite, given)
+    return changed, matrix.select(changed)

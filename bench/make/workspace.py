@@ -1,0 +1,165 @@
+"""The workspace of one `doit`: its store, index, journal and declared steps, and what happened to each in this run."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import layout
+from bench.core import keys, protocols, records
+from bench.core.records import Record
+from bench.effects import clock
+from bench.effects.journal import Journal
+from bench.effects.store import Store, open_store
+from bench.errors import BenchError, IntegrityError
+from bench.make.code import Code
+from bench.make.index import Facts, Index
+from bench.make.step import Step
+
+_INDEXES: dict[str, Index] = {}
+"""doit builds its backend from a file name alone; this is how the backend finds the index of the workspace."""
+
+CLOCK_SLACK = datetime.timedelta(minutes=5)
+
+
+def index_at(path: str) -> Index:
+    """The index whose file is `path`, made when there is none yet."""
+    where = Path(path).absolute()
+    if str(where) not in _INDEXES:
+        _INDEXES[str(where)] = Index(where.parent.parent, where)
+    return _INDEXES[str(where)]
+
+
+@dataclass(slots=True)
+class Run:
+    """What happened in this `doit`, for the summary and the exit code."""
+
+    cancel: threading.Event = field(default_factory=threading.Event)
+    refused: BenchError | None = None
+    """The first fault of this machine (exit 3): nothing more is started after it."""
+    did: dict[str, str] = field(default_factory=dict)
+    """Step → built, measured, reused, restored, unusable, not_run."""
+    warnings: list[str] = field(default_factory=list)
+    spent_usd: float = 0.0
+    crashed: list[str] = field(default_factory=list)
+    """Steps in which our own code raised what it should not."""
+
+    def spend(self, dollars: float) -> None:
+        """Count dollars as they are spent."""
+        self.spent_usd += dollars
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more may be started."""
+        return self.cancel.is_set() or self.refused is not None
+
+
+class Workspace:
+    """Everything that commands share. Reads lazily; writes only through `execute` and the commands."""
+
+    def __init__(self, root: Path) -> None:
+        self.layout = layout.Layout(root)
+        self.index = index_at(str(self.layout.database))
+        self.store: Store = open_store(self.layout.store)
+        self.journal = Journal(self.layout.journal)
+        self.code = Code()
+        self.steps: dict[str, Step] = {}
+        """By target path."""
+        self.run = Run()
+        self._blobs: set[str] | None = None
+        self._memo: dict[tuple[str, int, tuple[str, ...]], str] = {}
+        self._oldest: dict[int, tuple[str, str]] = {}
+
+    def declare(self, step: Step) -> Step:
+        """Enter a step, once per target: a second declaration of the same target gives back the first."""
+        return self.steps.setdefault(step.target, step)
+
+    def sign(self, step: Step) -> str:
+        """The step's signature: kind, protocol or code, params, roles."""
+        if not step.sign:
+            protocol = protocols.PROTOCOLS.get(step.kind, 0)
+            code = None if protocol else self.code.closure(step.module)
+            step.sign = keys.signature(step.kind, protocol, step.params, [*step.needs, *step.files], code)
+        return step.sign
+
+    def key(self, step: Step, contents: Mapping[str, str], digests: Mapping[str, str]) -> str:
+        """The step's key, given the contents of its inputs and the digests of its raw files."""
+        return keys.key(self.sign(step), contents, digests)
+
+    def has_blob(self, blob: str) -> bool:
+        """Presence of bytes, from one listing of the store per run."""
+        if self._blobs is None:
+            self._blobs = set(self.store.blobs())
+        return blob in self._blobs or self.store.has(blob)
+
+    def fresh_enough(self, step: Step, measured_at: str | None) -> bool:
+        """Whether evidence is within its suite's age limit; a stamp in the future is corrupt."""
+        if measured_at is None or step.max_age_days is None:
+            return True
+        if step.max_age_days not in self._oldest:
+            now = clock.now_utc()
+            oldest = clock.stamp(now - datetime.timedelta(days=step.max_age_days))
+            self._oldest[step.max_age_days] = (oldest, clock.stamp(now + CLOCK_SLACK))
+        oldest, newest = self._oldest[step.max_age_days]
+        return oldest <= measured_at <= newest
+
+    def settled(self, step: Step, state: str, key: str) -> bool:
+        """Whether a record of this state stands, or its step is to run again (design section 3, `state`)."""
+        if state == records.FINAL:
+            return True
+        return state == records.UNUSABLE and step.paid and self.journal.attempts(key) > step.retries
+
+    def stands(self, step: Step) -> bool:
+        """Whether the step's target needs no making, its inputs left aside: sealed, signed alike, settled, whole, not too old."""
+        facts = self.index.known(step.target) or self._recheck(step)
+        return (
+            facts is not None
+            and facts.sign == self.sign(step)
+            and self.settled(step, facts.state, facts.key)
+            and self.fresh_enough(step, facts.measured_at)
+            and all(self.has_blob(blob) for blob in facts.blobs)
+        )
+
+    def _recheck(self, step: Step) -> Facts | None:
+        # The file was touched since it was noted: believe it only if it is still what was sealed.
+        known = self.index.records.get(step.target)
+        record = self.read(step.target)
+        if record is None or known is None or record.seal != known.seal:
+            return None
+        return self.index.note(step.target, record, known.sign)
+
+    def read(self, path: str) -> Record | None:
+        """The record at a path if it is what was sealed by us; a forged or damaged one is named once and counts as absent."""
+        try:
+            data = Path(self.layout.root, path).read_bytes()
+        except OSError:
+            return None
+        try:
+            record = records.parse(data, path)
+            if self.index.known(path) is None:
+                self._authenticate(record, path)
+        except IntegrityError as error:
+            text = f"tampered or damaged: {error}"
+            if text not in self.run.warnings:
+                self.run.warnings.append(text)
+            return None
+        return record
+
+    def _authenticate(self, record: Record, path: str) -> None:
+        if record.state == records.NOT_RUN:
+            return
+        entry = self.store.find(record.key)
+        if entry is not None:
+            if entry.renamed(record.name).seal != record.seal:
+                raise IntegrityError("the record is not the one that the store holds for its key", where=path)
+        elif not self.journal.knows(record.key, record.content):
+            raise IntegrityError("no store entry or journal line vouches for this record", where=path)
+
+    def laid_out(self, path: str) -> bool:
+        """Whether a report's file stands as its record says."""
+        _, _, suite, name = path.split("/", 3)
+        facts = self.index.known(layout.record("report", suite))
+        return facts is not None and self.index.file_digest(path) in facts.blobs

@@ -1,0 +1,129 @@
+"""The evidence pipeline, declared: source ─► template ─► graph ─► session ─► cell ─► aggregate ─► health ─► report.
+
+Each `task_…` function names one kind of step: what it makes, what it is keyed on, what it needs. It decides nothing.
+Words, keys, states and exit codes: README.md and docs/decisions/. `doit init DIR` copies this same file.
+"""
+
+from bench.make.stamp import answer
+
+answer(__file__)  # a bare `doit` with nothing to do ends here, before anything else is imported
+
+from bench.layout import record  # noqa: E402 - the stamp answers first
+from bench.make.load import pipeline  # noqa: E402
+
+PIPELINE = pipeline(__file__)
+DOIT_CONFIG = PIPELINE.doit_config()
+step = PIPELINE.step
+
+
+def task_template():
+    """sanitised, parentless clone of a source at one revision"""
+    for name, (params, files, hints) in PIPELINE.sources().items():
+        yield step("template", name, params, files=files, hints=hints)
+
+
+def task_graph():
+    """program-dependence graph of a template, normalised, free of harness markers"""
+    for name, (source, params) in PIPELINE.graphs().items():
+        yield step("graph", name, params, needs={"template": record("template", source)})
+
+
+def task_assets():
+    """read-only dependency trees of a benchmark task"""
+    for name, params, hints in PIPELINE.assets():
+        yield step("assets", name, params, hints=hints)
+
+
+def task_oracle():
+    """hidden grader files of a benchmark task, sealed"""
+    for name, params, files in PIPELINE.oracles():
+        yield step("oracle", name, params, files=files)
+
+
+def task_gold():
+    """reference solution of a benchmark task, as a patch"""
+    for name, template, params, files in PIPELINE.golds():
+        yield step("gold", name, params, needs={"template": template}, files=files)
+
+
+def task_expected():
+    """test ids that pass under the reference solution, twice"""
+    for name, params, needs in PIPELINE.expected():
+        yield step("expected", name, params, needs=needs)
+
+
+def task_skill():
+    """snapshot of an arm's skills with its overlay"""
+    for name, params, files in PIPELINE.skill_arms():
+        yield step("skill", name, params, files=files)
+
+
+def task_runtime():
+    """what runs sessions: engine, sandbox protocol"""
+    for name, params in PIPELINE.runtimes():
+        yield step("runtime", name, params)
+
+
+def task_session():
+    """the agent's work for one task, arm and run (paid, unless replayed)"""
+    for cell in PIPELINE.cells():
+        yield step(
+            "session",
+            cell.name,
+            cell.session_params,
+            needs={
+                "template": cell.template,
+                "graph": cell.graph,
+                "assets": cell.assets,
+                "skill": cell.skill,
+                "runtime": cell.runtime,
+                "gold": cell.gold,
+            },
+            files={"cassette": cell.cassette},
+            hints=cell.hints,
+            paid=cell.paid,
+            retries=cell.suite.retries,
+            max_age_days=cell.suite.limits.max_age_days,
+        )
+
+
+def task_cell():
+    """what authored tests, oracle and scoring say about one session (free)"""
+    for cell in PIPELINE.cells():
+        yield step(
+            "cell",
+            cell.name,
+            cell.cell_params,
+            needs={
+                "session": cell.session,
+                "template": cell.template,
+                "assets": cell.assets,
+                "oracle": cell.oracle,
+                "expected": cell.expected,
+            },
+        )
+
+
+def task_aggregate():
+    """medians and counts of a benchmark task, then of the suite"""
+    for name, params, needs in PIPELINE.aggregates():
+        yield step("aggregate", name, params, needs=needs)
+
+
+def task_health():
+    """state of each arm's measurement; causes are left undetermined"""
+    for name in PIPELINE.suites:
+        yield step("health", name, {}, needs={"aggregate": record("aggregate", name)})
+
+
+def task_report():
+    """report.md, index.html and results.jsonl of a suite"""
+    for name in PIPELINE.suites:
+        needs = {"aggregate": record("aggregate", name), "health": record("health", name)}
+        yield step("report", name, PIPELINE.report_params(name), needs=needs)
+
+
+def task_suite():
+    """all of a suite; turns its states into the exit code"""
+    for name in PIPELINE.suites:
+        yield {"name": name, "actions": None, "task_dep": PIPELINE.suite_steps(name)}
