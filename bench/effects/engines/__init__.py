@@ -25,6 +25,8 @@ class Skill:
     name: str
     description: str
     path: str
+    text: str = ""
+    """The whole SKILL.md, to recognise a reading of it; never put into a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Work:
     """The cassette file behind a `replay/<name>` model."""
     cassette_name: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    graph: str | None = None
+    """Where the arm's program graph is inside the sandbox, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Room:
     """`execute(argv, *, stdin=b"", seconds=None)`: one command in the session's layers, home and tmp."""
     cancel: threading.Event
     log: Callable[[str], None]
+    hide: Mapping[str, str] = field(default_factory=dict)
+    """Host paths and what a transcript shows instead of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,12 @@ class Outcome:
     spent_usd: float = 0.0
     """Dollars really spent; 0 for a replay."""
     replayed: bool = False
+    error_class: str | None = None
+    """A finer name behind `error_kind`, such as session-timeout or model-error, for counting."""
+    recording: bytes | None = None
+    """Of a live session: its conversation as a cassette of one, secrets stripped (`bench.effects.cassette_record`)."""
+    effort_sent: Mapping[str, Any] | None = None
+    """Request parameters that the model library made of the effort, where they are not simply the effort."""
 
 
 class Engine(Protocol):

@@ -1,0 +1,146 @@
+"""A session's model: live or replayed, asked with bounded retries, every attempt counted, usage and dollars added up.
+
+It ends the session by raising `End`; it never answers for the model and never hides a failed attempt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.effects import cassette_record, cassettes, clock, llm, redact
+from bench.effects.engines import Room, Work
+from bench.effects.engines.transcript import preview
+from bench.errors import CorpusError, MissingPart
+
+LONGEST_WAIT_S = 60.0
+TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+class End(Exception):
+    """The session ends. `kind` is an error kind or None for the model's own end; `cls` the finer class behind it."""
+
+    def __init__(self, kind: str | None, cls: str | None, detail: str = "") -> None:
+        super().__init__(kind, cls, detail)
+        self.kind, self.cls, self.detail = kind, cls, detail
+
+
+class Upstream:
+    """Open with the session, close after it."""
+
+    def __init__(self, work: Work, room: Room, tools: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
+        """Raises CorpusError for a damaged or absent cassette, MissingPart where there is no key, before anything is spent.
+
+        settings: base_url, retries (beyond the first attempt), backoff_s (seconds before the first retry, then doubled).
+        """
+        if work.model is None:
+            raise CorpusError("the loop engine needs a model", remedy="set `model:`")
+        self.model = work.model
+        self.replayed = work.model.startswith(f"{llm.REPLAY}/")
+        self.usage: dict[str, int] | None = dict.fromkeys(TOKENS, 0)
+        self.dollars = 0.0
+        self.calls: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.effort_sent: Mapping[str, Any] | None = None
+        self._work, self._room, self._tools, self._settings = work, room, list(tools), settings
+        self._skills = {skill.name: skill.text for skill in work.skills}
+        self._player: cassettes.Player | None = None
+        self._tape: cassette_record.Recorder | None = None
+        self._key = self._open_replay(work) if self.replayed else self._open_live(work)
+        self.redactor = redact.Redactor([*redact.known_secrets(), self._key or ""], room.hide)
+
+    def _open_replay(self, work: Work) -> str:
+        name = work.cassette_name or self.model
+        if work.cassette is None:
+            raise CorpusError("there is no such cassette", where=name, remedy="see corpus/cassettes/")
+        cassette = cassettes.parse(work.cassette, name)
+        self._player = cassettes.Player(cassette, skills=self._skills, run=work.run, effort=work.effort)
+        return llm.open_player(self._player)
+
+    def _open_live(self, work: Work) -> str | None:
+        provider = llm.provider_of(self.model)
+        key = llm.key_of(provider)
+        if key is None and provider in llm.KEYS:
+            raise MissingPart(f"no key for {provider}", where=self.model, remedy=f"set {llm.KEYS[provider]}")
+        self._tape = cassette_record.Recorder(self.model, work.effort, self._skills, work.run)
+        return key
+
+    def close(self) -> None:
+        """Ends the replay; safe to call twice."""
+        if self._player is not None and self._key is not None:
+            llm.close_player(self._key)
+
+    @property
+    def recording(self) -> bytes | None:
+        """A live session's cassette."""
+        return self._tape.cassette(self.redactor) if self._tape else None
+
+    def check_effort(self) -> None:
+        """Ends the session unpaid when the library would drop the effort; notes when it sends something else for it."""
+        effort = self._work.effort
+        if effort is None or self.replayed:
+            return
+        effect = llm.effect_of_effort(self.model, effort, self._tools)
+        if not effect:
+            raise End("session-error", "effort-dropped", f"{self.model} would be asked without the effort {effort}")
+        if effect != {"reasoning_effort": effort}:
+            self.effort_sent = effect
+            self.notes.append(f"effort {effort} was sent as {json.dumps(effect, sort_keys=True)}")
+
+    def ask(self, messages: Sequence[Mapping[str, Any]], deadline: float) -> llm.Reply:
+        """The model's answer. `deadline` in seconds of the monotonic clock."""
+        attempt = 0
+        while True:
+            attempt += 1
+            left = deadline - clock.monotonic()
+            if left <= 0:
+                raise End("session-error", "session-timeout", "the time was up during a model call")
+            call = llm.Call(
+                self.model,
+                messages,
+                self._tools,
+                seconds=max(1.0, left),
+                effort=self._work.effort,
+                key=self._key,
+                base_url=self._settings["base_url"],
+                cancel=self._room.cancel,
+            )
+            got = llm.complete(call)
+            if isinstance(got, llm.Reply):
+                self._count(got, attempt)
+                if self._tape:
+                    self._tape.add(messages, got.raw, llm.as_completion(got, self.model))
+                return got
+            self._failed(got, attempt)
+            self._wait(got, attempt, deadline)
+
+    def _count(self, reply: llm.Reply, attempt: int) -> None:
+        dollars = 0.0 if self.replayed else reply.dollars
+        entry = {"status": "ok", "attempt": attempt, "response_id": reply.id, "usage": reply.usage, "dollars": dollars}
+        self.calls.append(entry)
+        if reply.usage is None:
+            self.usage = None
+        elif self.usage is not None:
+            self.usage = {name: self.usage[name] + reply.usage[name] for name in TOKENS}
+        if dollars is None:
+            self.notes.append("a call has no known price: the dollars spent are at least the sum told")
+        self.dollars += dollars or 0.0
+
+    def _failed(self, failure: llm.Failure, attempt: int) -> None:
+        if failure.kind == "Cancelled":
+            raise End("cancelled", "cancelled", failure.detail)
+        if self._player is not None and self._player.mismatch is not None:
+            self.calls.append({"status": "failed", "attempt": attempt, "error": "cassette-mismatch"})
+            raise End("session-error", "cassette-mismatch", str(self._player.mismatch))
+        detail = self.redactor.text(failure.detail)
+        self.calls.append({"status": "failed", "attempt": attempt, "error": failure.kind, "http_status": failure.status})
+        self._room.log(preview(f"model call failed ({failure.kind}): {detail}", 300))
+        if not failure.transient or attempt > self._settings["retries"]:
+            raise End("session-error", "model-error", f"{failure.kind} after {attempt} attempts: {detail}")
+
+    def _wait(self, failure: llm.Failure, attempt: int, deadline: float) -> None:
+        pause = max(failure.after or 0.0, self._settings["backoff_s"] * 2 ** (attempt - 1))
+        pause = min(pause, LONGEST_WAIT_S, max(0.0, deadline - clock.monotonic()))
+        if self._room.cancel.wait(pause):
+            raise End("cancelled", "cancelled", "cancelled while waiting for the model")
