@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import importlib.metadata
-import platform
 
-from bench.effects.sandbox import bwrap
+from bench.effects.sandbox import runner
 from bench.errors import MissingPart
 
 
 def recorded() -> dict[str, str | None]:
-    """{litellm, bubblewrap, kernel}; None for what is not there."""
-    return {"litellm": _distribution("litellm"), "bubblewrap": _bubblewrap(), "kernel": platform.release()}
+    """{litellm, bubblewrap, kernel}; None for what is not there, which the sandbox itself refuses in words."""
+    return {"litellm": _litellm()} | _sandbox()
 
 
-def _distribution(name: str) -> str | None:
+def _litellm() -> str | None:
     try:
-        return importlib.metadata.version(name)
+        return importlib.metadata.version("litellm")
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
-def _bubblewrap() -> str | None:
+def _sandbox() -> dict[str, str | None]:
     try:
-        return bwrap.program()[1]
+        return dict(runner.versions())
     except MissingPart:
-        return None
+        return {"bubblewrap": None, "kernel": None}

@@ -1,0 +1,36 @@
+"""Step `runtime`: what an engine's sessions run on, in so far as it can reach their result.
+
+params {engine, protocol, sandbox} → body {engine, version, digest, protocol, sandbox}; notes {litellm, bubblewrap, kernel}
+are facts of this machine, sealed but in no consumer's key. An engine of ours has no binary: its version is its protocol.
+"""
+
+from __future__ import annotations
+
+from bench.core.protocols import PROTOCOLS
+from bench.effects import engines, versions
+from bench.effects.context import Context, Job, Made
+from bench.effects.sandbox import runner
+from bench.errors import CorpusError, StepFailed
+
+KIND = "runtime"
+PROTOCOL = PROTOCOLS[KIND]
+
+
+def make(job: Job, context: Context) -> Made:
+    """Compare what the key was made for with what is installed, and record it."""
+    name = str(job.params["engine"])
+    if name not in engines.ENGINES:
+        known = ", ".join(sorted(engines.ENGINES))
+        raise CorpusError(f"there is no engine {name!r}", where=job.name, remedy=f"known: {known}")
+    protocol = engines.create(name).protocol
+    _same("engine", job.params["protocol"], protocol)
+    _same("sandbox", job.params["sandbox"], runner.PROTOCOL)
+    body = {"engine": name, "version": str(protocol), "digest": None, "protocol": protocol, "sandbox": runner.PROTOCOL}
+    notes = versions.recorded()
+    context.log(f"{name}: " + ", ".join(f"{part} {version}" for part, version in sorted(notes.items())))
+    return Made(body=body, notes=notes)
+
+
+def _same(part: str, keyed: object, actual: int) -> None:
+    if keyed != actual:
+        raise StepFailed(f"the key was made for {part} protocol {keyed}, installed is {actual}", remedy="run doit again")
