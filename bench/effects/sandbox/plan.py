@@ -1,0 +1,201 @@
+"""Turns a `Spec` into the three orders of one run: for the launcher, for bubblewrap, for pid 1. Starts nothing.
+
+A plan is plain data that `marshal` can carry: both scripts that read it are run by this very interpreter, and reading JSON
+would cost them more than all else they import.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, bwrap, interpreter, view
+from bench.effects.sandbox.bwrap import Guards, Shown
+from bench.effects.sandbox.layers import Layers
+
+SCRIPT = Path(__file__).with_name("init.py")
+STAGES = ("/mnt", "/media", "/srv")
+"""Empty directories of every Linux system; the launcher's mounts hide one of them from itself alone."""
+TMP = "/tmp"
+LITTLE_BYTES = 16 << 20
+Step = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Draft:
+    """What has been decided so far: the launcher's steps, and what bubblewrap shows of their results."""
+
+    guards: Guards
+    steps: list[Step] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+    measured: list[str] = field(default_factory=list)
+    memories: list[str] = field(default_factory=list)
+    works: list[Path] = field(default_factory=list)
+    """Working directories that overlays of this run need on the host; deleted after it."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Writable places inside → their staged name."""
+
+    def _open(self, *paths: Path) -> list[str]:
+        texts = [str(path.absolute()) for path in paths]
+        self.paths += [text for text in texts if text not in self.paths]
+        return texts
+
+    def readonly(self, name: str, source: Path, target: str) -> None:
+        """A host directory, or one file of it, shown read-only."""
+        folder = source if source.is_dir() else source.parent
+        if self.guards.neutral_mounts:
+            self.steps.append(("overlay", name, self._open(folder), "", "", "", False))
+        else:
+            self.steps.append(("plain", name, *self._open(folder)))
+        self._parents(target, source.is_dir())
+        self.shown.append(Shown(name if source.is_dir() else f"{name}/{source.name}", target))
+
+    def writable(self, name: str, source: Path, target: str) -> None:
+        """A host directory whose changes stay."""
+        [layer] = self._open(source.parent)
+        work = source.parent / f".work-{source.name}"
+        if self.guards.neutral_mounts and os.access(source.parent, os.W_OK):
+            work.mkdir(mode=0o700, exist_ok=True)
+            self.works.append(work)
+            self.steps.append(("overlay", name, [], layer, source.name, work.name, False))
+        else:
+            self.steps.append(("plain", name, *self._open(source)))
+        self._place(name, target)
+        self.measured.append(f"in/{name}u/{source.name}" if self.works[-1:] == [work] else name)
+
+    def memory(self, name: str, size: int, target: str) -> None:
+        """A tmpfs of this run."""
+        self.steps.append(("memory", name, size, "0755"))
+        self.memories.append(name)
+        self._place(name, target)
+
+    def layered(self, name: str, layers: Layers, target: str) -> None:
+        """The workspace."""
+        lower = self._open(*layers.lower)
+        if lower:
+            [layer] = self._open(layers.layer)
+            self.steps.append(("overlay", name, lower, layer, "data", "work", layers.thrown is not None))
+            self.measured.append(f"in/{name}u/data")
+        else:
+            self.steps.append(("plain", name, *self._open(layers.layer / "data")))
+            self.measured.append(name)
+        self._place(name, target)
+
+    def _place(self, name: str, target: str) -> None:
+        self.shown.append(Shown(name, target, writable=True))
+        self.places[target] = name
+
+    def _parents(self, target: str, directory: bool) -> None:
+        # A directory that only contains a mount point can be renamed away with it: so each is a mount point itself.
+        for place, name in self.places.items():
+            if not target.startswith(f"{place}/"):
+                continue
+            below = target[len(place) + 1 :]
+            self.steps.append(("point", name, below, directory))
+            above = [str(p) for p in reversed(PurePosixPath(below).parents)][1:]
+            if self.guards.parents_mounted:
+                self.shown += [Shown(f"{name}/{p}", f"{place}/{p}", writable=True) for p in above]
+
+
+def _system(draft: Draft) -> None:
+    draft.steps.append(("file", "init.py", SCRIPT.read_bytes()))
+    draft.steps += [("file", f"etc/{name}", data) for name, data in view.etc_files().items()]
+    draft.steps += [("folder", f"etc/{name}") for name in view.etc_folders()]
+    for index, folder in enumerate(view.system_folders()):
+        draft.readonly(f"s{index}", Path(folder), folder)
+    draft.shown += [Shown("empty", path) for path in view.masked() if draft.guards.mask_usr_local]
+    draft.shown += [Shown("etc", "/etc"), Shown("init.py", bwrap.INIT)]
+    for index, name in enumerate(view.etc_folders()):
+        draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")
+    draft.readonly("py", interpreter.neutral(), interpreter.PREFIX)
+
+
+def _places(draft: Draft, spec: Spec, layers: Layers | None) -> None:
+    size = min(spec.limits.disk_bytes, spec.limits.memory_bytes // 2)
+    for name, given, target in (("h", spec.home, HOME), ("t", spec.tmp, TMP)):
+        if given is None:
+            draft.memory(name, size, target)
+        else:
+            draft.writable(name, given, target)
+    if layers is None:
+        draft.shown.append(Shown("empty", WORKSPACE))
+    else:
+        draft.layered("w", layers, WORKSPACE)
+
+
+def _binds(draft: Draft, spec: Spec) -> None:
+    for index, item in enumerate(spec.writable):
+        _check(item)
+        draft.writable(f"b{index}", item.source, item.target)
+    if spec.dependencies is not None:
+        draft.readonly("deps", spec.dependencies, DEPENDENCIES)
+    else:
+        draft.shown.append(Shown("empty", DEPENDENCIES))
+    for index, item in enumerate(spec.readonly):
+        _check(item)
+        draft.readonly(f"r{index}", item.source, item.target)
+
+
+def _check(item: Bind) -> None:
+    target = PurePosixPath(item.target)
+    if not target.is_absolute() or ".." in target.parts or str(target) != item.target or target == PurePosixPath("/"):
+        raise ValueError(f"a mount point is an absolute path in plain form, not {item.target!r}")
+
+
+def fill(made: Draft, spec: Spec, layers: Layers | None) -> None:
+    """Decide everything that is mounted for a run."""
+    _system(made)
+    _places(made, spec, layers)
+    _binds(made, spec)
+
+
+def stage_for(program: Path) -> str:
+    """The directory that the launcher's mounts hide: one that exists and does not hold bubblewrap."""
+    for name in STAGES:
+        if Path(name).is_dir() and not str(program).startswith(f"{name}/"):
+            return name
+    return "/tmp" if not str(program).startswith("/tmp/") else "/var/tmp"
+
+
+def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
+    """What pid 1 is told. `grouped`: a control group bounds memory and processes of the whole tree already."""
+    limits = spec.limits
+    bounds = [("file_bytes", limits.file_bytes), ("open_files", limits.open_files), ("core_bytes", 0)]
+    if not grouped:
+        bounds += [("processes", limits.processes), ("data_bytes", limits.memory_bytes)]
+    environment = {**view.ENVIRONMENT, **spec.env}
+    if spec.channel:
+        environment["ASSAY_CHANNEL"] = "3"
+    removed = list(spec.workspace.remove) if spec.workspace else []
+    return {
+        "argv": list(spec.argv),
+        "env": environment,
+        "cwd": spec.cwd,
+        "remove": removed,
+        "root": WORKSPACE,
+        "undumpable": guards.undumpable,
+        "close": guards.close_descriptors,
+        "limits": bounds,
+    }
+
+
+def for_launcher(
+    made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[str], groups: Sequence[int]
+) -> dict[str, Any]:
+    """What the launcher is told."""
+    return {
+        "parent": os.getpid(),
+        "stage": stage_for(Path(argv[0])),
+        "paths": made.paths,
+        "steps": made.steps,
+        "argv": list(argv),
+        "groups": list(groups),
+        "layers": made.measured,
+        "memories": made.memories,
+        "baseline": layers.baseline if layers else 0,
+        "disk": spec.limits.disk_bytes,
+    }
