@@ -19,7 +19,10 @@ from bench.core.names import shown
 from bench.errors import CorpusError
 
 SCHEMA = 1
+ENTRY = ("name", "version", "filename", "sha256", "tree")
+"""Keys of a pinned distribution."""
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
+_HEX = re.compile(r"[0-9a-f]+")
 _ODD = re.compile(r"[^A-Za-z0-9._+-]+")
 _DIGITS = 8
 """Hex digits of a digest in an id: tells a workspace's few sources apart; never an identity."""
@@ -67,14 +70,45 @@ def needs_entry(source: Mapping[str, Any]) -> bool:
     return "sdist" in source and "sha256" not in source
 
 
-def parse(text: str, path: str, *, validated: bool = False) -> Lock:
-    """Read a lock file. Raises CorpusError with `path:line:column`; `validated` as in `corpus.parse_suite`."""
+def parse(text: str, path: str) -> Lock:
+    """Read a lock file. Raises CorpusError with `path:line:column`."""
     document = yamlmap.load(text, path)
-    if not validated:
-        schema.check(document, "lock", path)
     raw = document.plain()
+    if not _well_formed(raw):
+        schema.check(document, "lock", path)
     pinned = {name: tuple(entries) for name, entries in raw["dependencies"].items()}
     return Lock(path, raw["sources"], pinned)
+
+
+def _well_formed(raw: Any) -> bool:
+    """A plain yes for the usual lock, so that jsonschema is loaded only to word a fault."""
+    if (
+        not isinstance(raw, dict)
+        or set(raw) != {"schema", "sources", "dependencies"}
+        or raw["schema"] is True
+        or raw["schema"] != SCHEMA
+    ):
+        return False
+    sources, dependencies = raw["sources"], raw["dependencies"]
+    if not isinstance(sources, dict) or not isinstance(dependencies, dict):
+        return False
+    pins = [pin for pin in sources.values() if not _is_pin(pin)]
+    return not pins and all(isinstance(found, list) and all(map(_is_entry, found)) for found in dependencies.values())
+
+
+def _is_pin(pin: Any) -> bool:
+    if not isinstance(pin, dict) or len(pin) != 1:
+        return False
+    kind, value = next(iter(pin.items()))
+    sizes = {"commit": (40, 64), "sha256": (64,)}.get(kind, ())
+    return isinstance(value, str) and len(value) in sizes and bool(_HEX.fullmatch(value))
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or set(entry) != set(ENTRY) or not all(isinstance(v, str) for v in entry.values()):
+        return False
+    named = all(entry[key].strip() for key in ENTRY)
+    return named and len(entry["sha256"]) == 64 and bool(_HEX.fullmatch(entry["sha256"])) and digest.is_digest(entry["tree"])
 
 
 def dump(lock: Lock) -> bytes:

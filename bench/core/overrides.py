@@ -87,11 +87,12 @@ def _tasks(suite: Suite, value: Any) -> Suite:
 
 
 def _listed(name: str, value: Any, known: list[str]) -> list[str]:
-    if isinstance(value, str):
-        # A name may hold a comma, so the whole text is tried first.
-        wanted = [value] if value in known else [part.strip() for part in value.split(",") if part.strip()]
-    else:
+    if isinstance(value, list | tuple | set | frozenset):
         wanted = [str(part) for part in value]
+    else:
+        # A name may hold a comma, so the whole text is tried first.
+        text = str(value)
+        wanted = [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
     if not wanted:
         raise UsageError("the selection is empty", where=f"{name}=", remedy=nearest.remedy("", known))
     for part in wanted:

@@ -1,0 +1,106 @@
+import pytest
+
+from bench.core.suite import Arm
+from bench.errors import CorpusError
+from tests.core import suites
+
+LOOP = {"role": "comparator", "engine": "loop"}
+INCUMBENT = {
+    "name": "inc",
+    "role": "incumbent",
+    "engine": "loop",
+    "skills": ["skills/a"],
+    "expects": "a",
+    "params": {"t": 1.0},
+}
+
+
+def parse(*arms, library=suites.ARMS, **more):
+    return suites.parse(suites.suite(arms=list(arms), **more), library).arms
+
+
+def refused(*arms, library=suites.ARMS):
+    with pytest.raises(CorpusError) as caught:
+        parse(*arms, library=library)
+    return str(caught.value)
+
+
+def test_arms_by_name_and_written_out_in_the_order_of_the_suite():
+    arms = parse("baseline", {"name": "x", **LOOP, "replica": 2}, "nop")
+    assert arms == (
+        Arm("baseline", "comparator", "loop"),
+        Arm("x", "comparator", "loop", replica=2),
+        Arm("nop", "calibration", "nop"),
+    )
+
+
+def test_a_candidate_takes_over_what_it_does_not_say():
+    arm = parse(INCUMBENT, {"name": "c", "role": "candidate", "of": "inc", "overlay": "candidates/a"})[1]
+    assert arm == Arm(
+        "c", "candidate", "loop", skills=("skills/a",), overlay="candidates/a", of="inc", expects="a", params={"t": 1}
+    )
+    other = parse(INCUMBENT, {"name": "c", "role": "candidate", "of": "inc", "skills": ["skills/b"], "expects": "b"})[1]
+    assert (other.skills, other.expects, other.params) == (("skills/b",), "b", {"t": 1})
+
+
+def test_a_candidate_needs_an_incumbent_of_this_suite():
+    assert "has no 'of'; name its incumbent arm" in refused(INCUMBENT, {"name": "c", "role": "candidate", "engine": "loop"})
+    assert "no incumbent arm 'incc'; did you mean 'inc'?" in refused(
+        INCUMBENT, {"name": "c", "role": "candidate", "engine": "loop", "of": "incc"}
+    )
+    assert "no incumbent arm 'baseline'" in refused(
+        "baseline", {"name": "c", "role": "candidate", "engine": "loop", "of": "baseline"}
+    )
+    assert "no incumbent arm 'incumbent'" in refused("candidate")
+
+
+def test_only_a_candidate_has_an_incumbent():
+    assert "of: a comparator has no incumbent" in refused(INCUMBENT, {"name": "x", **LOOP, "of": "inc"})
+
+
+@pytest.mark.parametrize(
+    ("arm", "said"),
+    [
+        ({"name": "x", "role": "incumbnt", "engine": "loop"}, "did you mean 'incumbent'?"),
+        ({"name": "x", "role": "comparator", "engine": "lop"}, "did you mean 'loop'?"),
+        ({"name": "x", "role": "comparator"}, "the key 'engine' is missing; known: claude, gold, loop, nop"),
+        ({"name": "x", "role": "calibration", "engine": "loop"}, "use nop or gold"),
+        ({"name": "x", "role": "comparator", "engine": "nop", "skills": ["skills/a"]}, "uses no skills"),
+        ({"name": "x", **LOOP, "expects": "a"}, "has no skill 'a'; there is none"),
+        ({"name": "x", **LOOP, "skills": ["skills/hunt"], "expects": "hunter"}, "did you mean 'hunt'?"),
+        ({"name": "x", **LOOP, "skills": ["../a"]}, "the path '../a'"),
+        ({"name": "x", **LOOP, "overlay": "/a"}, "the path '/a'"),
+        ({"name": "a/b", **LOOP}, "the name 'a/b'"),
+        ({"name": "x", **LOOP, "params": {"a": "x" * 20000}}, "larger than 16384 bytes"),
+        ({"name": "x", **LOOP, "replica": 1.5}, "must be a whole number"),
+        ({"name": "x", **LOOP, "skils": []}, "did you mean 'skills'?"),
+        ({**LOOP}, "the key 'name' is missing"),
+        (3, "must be text or a mapping"),
+    ],
+)
+def test_arms_that_are_refused(arm, said):
+    assert said in refused(arm)
+
+
+def test_names_are_unique():
+    assert "used twice" in refused("nop", "nop")
+    assert "in case alone" in refused("nop", {"name": "Nop", **LOOP})
+    assert "used twice" in refused("nop", library={"arms": [suites.ARMS["arms"][0]] * 2})
+
+
+def test_arms_that_are_the_same_need_a_replica():
+    assert "the arms 'baseline' and 'again' are the same" in refused("baseline", {"name": "again", **LOOP})
+    assert len(parse("baseline", {"name": "again", **LOOP, "replica": 1})) == 2
+
+
+def test_without_a_library_every_arm_is_written_out():
+    assert "there is no arm 'nop' in corpus/arms.yaml; there is none" in refused("nop", library=None)
+    assert len(parse({"name": "x", **LOOP}, library=None)) == 1
+
+
+def test_a_fault_in_the_library_names_the_library():
+    assert refused("nop", library="arms: 3").startswith("corpus/arms.yaml:1:7: arms: must be a list")
+
+
+def test_the_library_may_hold_arms_that_no_suite_uses():
+    assert len(parse("nop", library={"arms": [*suites.ARMS["arms"], {"name": "x", "role": "candidate", "of": "gone"}]})) == 1

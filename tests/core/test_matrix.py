@@ -1,0 +1,69 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.core import corpus, matrix
+from bench.errors import CorpusError, UsageError
+from tests.core import suites
+
+SUITE = suites.parse(
+    suites.suite(tasks=[suites.TASK, suites.task(id="slow", expensive=True), suites.task(id="zed")], runs=2)
+)
+
+
+def names(found):
+    return [cell.name for cell in found.cells]
+
+
+def test_task_major_then_run_then_arm_and_calibration_runs_once():
+    found = matrix.select(SUITE)
+    of_one = ["nop/0", "baseline/0", "incumbent/0", "candidate/0", "baseline/1", "incumbent/1", "candidate/1"]
+    assert names(found) == [f"{task}/{rest}" for task in ("parse-duration", "zed") for rest in of_one]
+    assert [cell.name for cell in found.of_task("zed")] == [f"zed/{rest}" for rest in of_one]
+
+
+def test_expensive_tasks_are_left_out_and_named():
+    assert matrix.select(SUITE).skipped == ("slow",)
+    assert matrix.select(SUITE, expensive=True).skipped == ()
+    assert "slow/nop/0" in names(matrix.select(corpus.override(SUITE, {"expensive": "1"})))
+
+
+def test_a_selection_keeps_the_order_of_the_suite():
+    found = matrix.select(SUITE, arms=["candidate", "nop"], tasks=["zed"], runs=1)
+    assert names(found) == ["zed/nop/0", "zed/candidate/0"]
+    assert found.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"arms": ["incumbant"]}, "there is no arm 'incumbant'; did you mean 'incumbent'?"),
+        ({"tasks": ["zedd"]}, "there is no task 'zedd'; did you mean 'zed'?"),
+        ({"tasks": ["slow"]}, "the selection is empty; add expensive=1"),
+        ({"arms": []}, "the selection is empty"),
+        ({"tasks": []}, "the selection is empty"),
+        ({"runs": 0}, "leaves nothing to run"),
+    ],
+)
+def test_what_cannot_be_selected(chosen, said):
+    with pytest.raises(UsageError) as caught:
+        matrix.select(SUITE, **chosen)
+    assert said in str(caught.value)
+
+
+def test_a_model_is_asked_for_only_by_arms_that_use_one():
+    matrix.check_model(SUITE, [SUITE.arm("nop")])
+    with pytest.raises(CorpusError, match="'baseline' needs a model"):
+        matrix.check_model(SUITE, SUITE.arms)
+    matrix.check_model(corpus.override(SUITE, {"model": "gpt-5"}), SUITE.arms)
+
+
+@settings(deadline=None)
+@given(
+    st.sets(st.sampled_from([arm.name for arm in SUITE.arms]), min_size=1),
+    st.sets(st.sampled_from([task.id for task in SUITE.tasks]), min_size=1),
+    st.integers(1, 5),
+)
+def test_every_cell_once(arms, tasks, runs):
+    found = matrix.select(SUITE, arms=arms, tasks=tasks, runs=runs, expensive=True)
+    assert len(set(names(found))) == len(found.cells) == len(tasks) * sum(1 if arm == "nop" else runs for arm in arms)
