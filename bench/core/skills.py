@@ -53,7 +53,7 @@ def describe(skill: str, manifest: bytes) -> Described:
         raise CorpusError(f"its front matter is longer than {MAX_FRONT_MATTER} characters", where=where)
     try:
         said = yaml.safe_load(found[1])
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:  # ValueError: a date such as 2026-13-01
         raise CorpusError(f"its front matter is not YAML ({error})", where=where) from None
     if not isinstance(said, dict):
         raise CorpusError("its front matter is no mapping", where=where)

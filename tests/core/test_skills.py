@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.core import skills
 from bench.core.skills import Described
@@ -29,6 +31,7 @@ def front(text: str) -> bytes:
         (front("- a"), "no mapping"),
         (front(""), "no mapping"),
         (front("a: b: c"), "not YAML"),
+        (front("date: 2026-13-01"), "not YAML"),
         (front("name: !!python/object:os.system {}"), "not YAML"),
         (front("description: d"), "name None"),
         (front("name: Greet\ndescription: d"), "name 'Greet'"),
@@ -135,3 +138,15 @@ def test_an_overlay_that_changes_nothing_is_refused() -> None:
 def test_an_overlay_cannot_put_a_file_where_a_directory_is() -> None:
     with pytest.raises(CorpusError, match="clash"):
         skills.lay_over({"greet/a.md/x": b""}, {"greet/a.md": b""})
+
+
+@given(
+    st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda t: f"---\n{t}\n---\n".encode("utf-8", "replace")))
+)
+def test_any_manifest_is_described_or_refused_in_words(manifest: bytes) -> None:
+    try:
+        said = skills.describe("greet", manifest)
+    except CorpusError:
+        return
+    assert said.name == "greet"
+    assert said.description == " ".join(said.description.split())

@@ -261,3 +261,15 @@ def test_the_form_is_pinned() -> None:
         trees.tree_digest(wheels.unpack(made, filename("odds", "1.0")))
         == "b3:f3b32962b11e4903ca18003ab2c61cf25d05ed69ea5f9ea2e8a61a057dd74db1"
     )
+
+
+@given(st.integers(0, len(odds()) - 1), st.binary(min_size=1, max_size=8))
+def test_a_damaged_wheel_is_refused_or_harmless(place: int, junk: bytes) -> None:
+    data = odds()
+    damaged = data[:place] + junk + data[place + len(junk) :]
+    try:
+        found = wheels.unpack(damaged, filename("odds", "1.0"))
+    except SourceError:
+        return
+    for entry in found:
+        assert not {"", ".", ".."} & set(entry.path.split("/"))
