@@ -1,6 +1,7 @@
 """The names by which the harness could be known inside a workspace, a graph or a transcript: the one list of them.
 
-Generated from the layout, the suites and our variables; never a word or a bare folder name that real projects use. `carries` finds one in a text, `harness_paths` finds a harness's own files in a source.
+Generated from the layout, the suites and our variables; never a word or a bare folder name that real projects use.
+`carries` finds one in a text, `harness_paths` finds a harness's own files in a source.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Git as a carrier of bytes: started with our own configuration alone, and the ids of objects computed without it.
 
-No hook, filter, template, alias or setting of the machine, the user or a source is in force, and nothing is ever checked
-out: files are read as objects, so that attributes, line endings and missing smudge programs cannot change a byte.
-Never to be run in a directory that an agent could have written.
+No hook, filter, template, alias or setting of the machine or the user is in force, and nothing is ever checked out: files
+are read as objects, so that attributes, line endings and missing smudge programs cannot change a byte. Git is run in
+directories of our own making alone: a repository's own configuration can name programs (core.fsmonitor and more).
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ IDENTITY = "Assay <assay@invalid> 946684800 +0000"
 """Author and committer of every template: fixed, at 2000-01-01T00:00:00Z."""
 MESSAGE = "Snapshot\n"
 LINK, EXECUTABLE, REGULAR, FOLDER = "120000", "100755", "100644", "40000"
+_FORCED = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat")
 _CERTIFICATES = ("GIT_SSL_CAINFO", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 
 def environment() -> dict[str, str]:
     """What git gets beside `env.for_tools`: our configuration file, no prompts, no replaced or lazily fetched objects."""
     fixed = {
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("gitconfig")),
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -54,9 +56,14 @@ def run(
     stdin: bytes = b"",
     seconds: float = GIT_S,
     cancel: threading.Event | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> proc.Done:
-    """Run `git ARGUMENTS`, whatever its exit status. Raises MissingPart, StepFailed on time-out, Cancelled."""
-    return proc.run(["git", *arguments], cwd=cwd, extra_env=environment(), stdin=stdin, seconds=seconds, cancel=cancel)
+    """Run `git ARGUMENTS`, whatever its exit status; `variables` come on top of `environment`.
+
+    Raises MissingPart, StepFailed on time-out, Cancelled.
+    """
+    extra = environment() | dict(variables or {})
+    return proc.run(["git", *_FORCED, *arguments], cwd=cwd, extra_env=extra, stdin=stdin, seconds=seconds, cancel=cancel)
 
 
 def output(arguments: Sequence[str], *, cwd: Path, stdin: bytes = b"", seconds: float = GIT_S) -> bytes:

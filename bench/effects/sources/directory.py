@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.effects import git, trees
+from bench.effects import files, git, trees
 from bench.effects.listing import SKIPPED
 from bench.effects.sources import Fetched, rules
 from bench.errors import CorpusError, SourceError
@@ -50,7 +50,7 @@ class Directory:
         folder = home(spec, root)
         own = skip(root, folder)
         entries = trees.read(folder, skip=lambda path: path in own or path.rpartition("/")[2] in SKIPPED)
-        self._check_submodules(folder, {entry.path for entry in entries})
+        self._check_submodules(folder, scratch, {entry.path for entry in entries})
         rules.check_size(len(entries), sum(len(entry.data) for entry in entries))
         return Fetched(entries, trees.tree_digest(entries))
 
@@ -59,10 +59,14 @@ class Directory:
         home(spec, root)
         return {}
 
-    def _check_submodules(self, folder: Path, present: set[str]) -> None:
-        if not (folder / ".git").exists():
+    def _check_submodules(self, folder: Path, scratch: Path, present: set[str]) -> None:
+        # Only the index is read, from a git dir of our own: the directory's configuration could name programs to run.
+        index = _git_dir(folder) / "index"
+        if not index.is_file():
             return
-        done = git.run(["ls-files", "--stage", "-z"], cwd=folder)
+        home = scratch / "index"
+        git.output(["init", "--quiet", "--bare", "--template=", str(home)], cwd=scratch)
+        done = git.run(["ls-files", "--stage", "-z"], cwd=home, variables={"GIT_INDEX_FILE": str(index.resolve())})
         for row in done.stdout.split(b"\0") if done.exit == 0 else ():
             meta, _, name = row.partition(b"\t")
             path = name.decode("utf-8", "surrogateescape")
@@ -72,3 +76,12 @@ class Directory:
                     where=rules.shown(path),
                     remedy="git submodule update --init",
                 )
+
+
+def _git_dir(folder: Path) -> Path:
+    """The git dir of a work tree: `.git`, or what a `.git` file (of a worktree or submodule) points to."""
+    home = folder / ".git"
+    if not home.is_file():
+        return home
+    text = files.read_regular(home, limit=8192).decode("utf-8", "surrogateescape")
+    return folder / text.strip().removeprefix("gitdir:").strip()

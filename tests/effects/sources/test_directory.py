@@ -1,7 +1,10 @@
 """`dir` sources: working files as they are."""
 
 import os
+import shutil
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +14,11 @@ from tests.effects.sources.repositories import commit, git, init
 
 
 def fetch(root, spec):
-    return sources.create("dir").fetch(spec, root, root, threading.Event())
+    scratch = Path(tempfile.mkdtemp(dir=root, prefix="scratch-"))
+    try:
+        return sources.create("dir").fetch(spec, root, scratch, threading.Event())
+    finally:
+        shutil.rmtree(scratch)
 
 
 def test_working_files_as_they_are_without_git(tmp_path):
@@ -78,3 +85,6 @@ def test_materialised_submodules_are_pinned_and_absent_ones_refused(tmp_path):
     git(tmp_path, "clone", "--quiet", str(outer), "clone")
     with pytest.raises(SourceError, match="vendor/lib: is a submodule whose files are not there"):
         fetch(tmp_path, {"dir": str(tmp_path / "clone")})
+    git(outer, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    with pytest.raises(SourceError, match="vendor/lib: is a submodule whose files are not there"):
+        fetch(tmp_path, {"dir": str(tmp_path / "tree")})
