@@ -14,6 +14,7 @@ from typing import Any
 
 from bench.core import records
 from bench.core.error_kinds import EXCLUDED
+from bench.core.protocols import PROTOCOLS
 from bench.core.records import Blob
 from bench.effects import cassettes, changes, clock, engines, files, template, trees
 from bench.effects.context import Context, Job, Made
@@ -25,12 +26,14 @@ from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runne
 from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
 
 KIND = "session"
-PROTOCOL = 1
+PROTOCOL = PROTOCOLS[KIND]
 
 SKILLS = "/opt/skills"
 """Where an arm's skills are mounted: read-only, and outside every place that an agent can write or rename."""
 GRAPH = "/opt/graph"
 GRAPH_FILE = f"{GRAPH}/graph.json"
+CALIBRATION_S = 600.0
+"""Seconds for an engine without a session limit of its own: nop and gold."""
 TAIL = 600
 """Characters kept of a setup's last words."""
 
@@ -130,7 +133,7 @@ def _play(job: Job, context: Context, workspace: Workspace, session: _Session) -
     readonly = _readonly(job, context)
 
     def execute(argv: tuple[str, ...], *, stdin: bytes = b"", seconds: float | None = None) -> Finished:
-        bound = float(limits["session_s"]) if seconds is None else seconds
+        bound = float(limits.get("session_s", CALIBRATION_S)) if seconds is None else seconds
         return runner.run(spec(tuple(argv), stdin, bound, readonly), cancel=context.cancel)
 
     session.outcome = _work(job, context, Room(execute, context.cancel, context.log, _hidden(context)), session)
@@ -185,7 +188,8 @@ def _work(job: Job, context: Context, room: Room, session: _Session) -> Outcome:
     params, gold, cassette = job.params, job.inputs.get("gold"), job.files.get("cassette")
     model = params.get("model")
     work = Work(
-        prompt=params["prompt"],
+        # A calibration engine is given neither prompt nor model.
+        prompt=params.get("prompt") or "",
         model=model,
         effort=params.get("effort"),
         run=int(params.get("run", 0)),

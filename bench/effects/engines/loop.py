@@ -77,8 +77,9 @@ class Loop:
             if skill.name == work.expected_skill:
                 self._watch = SkillWatch(skill)
         system = system_prompt(work)
-        self._transcript.add("system", text=system, skills=[s.name for s in work.skills], model=work.model)
-        self._transcript.add("user", text=work.prompt)
+        names = [skill.name for skill in work.skills]
+        self._transcript.add("system", subtype="init", content=system, skills=names, model=work.model)
+        self._transcript.message("user", [{"type": "text", "text": work.prompt}])
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": work.prompt}]
         try:
             self._upstream.check_effort()
@@ -98,8 +99,9 @@ class Loop:
         self._turns += 1
         messages.append(dict(reply.message))
         calls = reply.message.get("tool_calls") or []
-        if reply.message.get("content") or not calls:
-            self._transcript.add("assistant", text=reply.message.get("content") or "", turn=self._turns)
+        said = reply.message.get("content") or ""
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": said}] if said or not calls else []
+        self._transcript.message("assistant", blocks + [_block(call) for call in calls])
         if not calls:
             if reply.finish == "length":
                 raise End("session-error", "output-truncated", "the model's answer was cut at its greatest length")
@@ -121,13 +123,10 @@ class Loop:
 
     def _use(self, call: dict[str, Any]) -> dict[str, Any]:
         """One tool call: run it, note it, and give the message that answers it."""
-        name, arguments = call["function"]["name"], call["function"]["arguments"]
-        command = _command(arguments)
-        # A provider's name for a tool that we do not have is the model's text: it is counted, not trusted as a key.
+        name, command = call["function"]["name"], _command(call["function"]["arguments"])
+        # The name of a tool that we do not have is the model's text: it is counted, not made a key.
         counted = name if name == "bash" else "unknown"
         self._counts[counted] = self._counts.get(counted, 0) + 1
-        given: Any = arguments if command is None else {"command": command}
-        self._transcript.add("tool_use", id=call["id"], name=name, input=given, turn=self._turns)
         if name != "bash" or command is None:
             status, output = "none", "The only tool is bash, with one argument: command, a string of ordinary characters."
         else:
@@ -135,7 +134,8 @@ class Loop:
             status, output = self._run(command)
         text = f"{STATUS}{status}\n{output}"
         failed = status != "0"
-        self._transcript.add("tool_result", tool_use_id=call["id"], is_error=failed, content=text, turn=self._turns)
+        result = {"type": "tool_result", "tool_use_id": call["id"], "is_error": failed, "content": text}
+        self._transcript.message("user", [result])
         if self._watch and command is not None:
             self._watch.saw(command, output, ok=not failed)
         return {"role": "tool", "tool_call_id": call["id"], "content": text}
@@ -197,6 +197,13 @@ def system_prompt(work: Work) -> str:
 def _prompt(name: str) -> string.Template:
     folder = importlib.resources.files("bench.effects.engines").joinpath("prompts")
     return string.Template(folder.joinpath(f"{name}.md").read_text("utf-8"))
+
+
+def _block(call: dict[str, Any]) -> dict[str, Any]:
+    """A tool call as it stands in the transcript: with the command, or with whatever the model gave instead."""
+    given, command = call["function"]["arguments"], _command(call["function"]["arguments"])
+    shown: Any = given if command is None else {"command": command}
+    return {"type": "tool_use", "id": call["id"], "name": call["function"]["name"], "input": shown}
 
 
 def _command(arguments: str) -> str | None:

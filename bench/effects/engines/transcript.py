@@ -1,7 +1,8 @@
 """The transcript that the harness keeps of a session: canonical JSON Lines, redacted, bounded, made by the parent alone.
 
-Events: system, user, assistant, tool_use, tool_result, result. No clock, so that a replay gives the same bytes. Lone
-surrogates, which a model may send and UTF-8 cannot hold, are kept as JSON escapes; hostile text stays text.
+Events are those of a stream-json session: system, then user and assistant with `message.content` blocks (text, tool_use,
+tool_result), at last one result. No clock, so that a replay gives the same bytes. Lone surrogates, which a model may send
+and UTF-8 cannot hold, are kept as JSON escapes; hostile text stays text.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class Transcript:
         event = {"type": kind} | fields
         self._size += len(dump(event))
         self._events.append(event)
+
+    def message(self, role: str, content: list[dict[str, Any]]) -> None:
+        """Append what a role said, as content blocks."""
+        self.add(role, message={"role": role, "content": content})
 
     def to_bytes(self, redactor: Redactor) -> bytes:
         """The transcript as it is kept."""

@@ -42,9 +42,14 @@ def play(asked: Work, folder: Path, **room: Any) -> Outcome:
         engine.close()
 
 
-def events(outcome: Outcome, kind: str | None = None) -> list[dict[str, Any]]:
-    parsed = [json.loads(line) for line in outcome.transcript.splitlines()]
-    return [e for e in parsed if kind in (None, e["type"])]
+def events(outcome: Outcome) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in outcome.transcript.split(b"\n") if line]
+
+
+def blocks(outcome: Outcome, kind: str) -> list[dict[str, Any]]:
+    """Content blocks of a kind, over all messages."""
+    said = [event["message"]["content"] for event in events(outcome) if "message" in event]
+    return [block for content in said for block in content if block["type"] == kind]
 
 
 def skill(folder: Path, text: str = BODY) -> Skill:
@@ -72,7 +77,7 @@ def test_a_replayed_session_does_the_work(tmp_path: Path, format: str, model: st
     kinds = [e["type"] for e in events(outcome)]
     assert kinds[:2] == ["system", "user"]
     assert kinds[-2:] == ["assistant", "result"]
-    assert [e["is_error"] for e in events(outcome, "tool_result")] == [False, False, True]
+    assert [e["is_error"] for e in blocks(outcome, "tool_result")] == [False, False, True]
     assert len(outcome.calls) == 3
 
 
@@ -92,7 +97,7 @@ def test_a_skill_is_offered_by_name_and_read_on_demand(tmp_path: Path) -> None:
     offered = skill(tmp_path)
     tape = authored(MODEL, "anthropic", [script(f"cat {offered.path}", skills=["careful"])])
     outcome = play(work(tape, skills=(offered,), expected_skill="careful"), tmp_path)
-    system = events(outcome, "system")[0]["text"]
+    system = events(outcome)[0]["content"]
     assert "careful: Be careful." in system
     assert offered.path in system
     assert "twice" not in system
@@ -147,12 +152,12 @@ def test_one_long_command_is_stopped_and_the_session_goes_on(tmp_path: Path) -> 
     tape = authored(MODEL, "anthropic", [script({"run": "sleep 30", "fails": True}, "echo on")])
     outcome = play(work(tape, params={"command_s": 0.5}), tmp_path)
     assert outcome.error_kind is None
-    assert events(outcome, "tool_result")[0]["content"].startswith("exit status: stopped after")
+    assert blocks(outcome, "tool_result")[0]["content"].startswith("exit status: stopped after")
 
 
 def test_long_output_is_cut_in_the_middle(tmp_path: Path) -> None:
     tape = authored(MODEL, "anthropic", [script("seq 100000")])
-    content = events(play(work(tape, params={"output_chars": 200}), tmp_path), "tool_result")[0]["content"]
+    content = blocks(play(work(tape, params={"output_chars": 200}), tmp_path), "tool_result")[0]["content"]
     assert content.startswith("exit status: 0\n1\n2\n")
     assert content.endswith("99999\n100000\n")
     assert "characters left out" in content
@@ -195,7 +200,7 @@ def test_a_tool_call_that_cannot_be_run_is_an_error_result(tmp_path: Path, block
     tape = authored(MODEL, "anthropic", [script({"run": "true", "fails": True})])
     outcome = play(work(edited(tape, 0, block)), tmp_path)
     assert outcome.error_kind is None
-    assert events(outcome, "tool_result")[0]["is_error"] is True
+    assert blocks(outcome, "tool_result")[0]["is_error"] is True
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
@@ -207,7 +212,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
             event["delta"]["text"] = said
     log: list[str] = []
     outcome = play(work(json.dumps(raw).encode()), tmp_path, log=log)
-    assert events(outcome, "assistant")[0]["text"] == said
+    assert blocks(outcome, "text")[1]["text"] == said
     assert b"\x1b" not in outcome.transcript
     assert outcome.error_kind is None
     assert not any("::" in line or "\x1b" in line or "\n" in line for line in log)

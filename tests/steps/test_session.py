@@ -1,0 +1,213 @@
+"""The session step end to end: real store, real template, real sandbox, replayed model."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.core import records
+from bench.core.records import Record, sealed
+from bench.effects import changes
+from bench.effects.cassette_author import authored
+from bench.effects.context import Context, Made
+from bench.steps import session, skill, template
+from tests.steps.making import context_at, job_of
+
+MODEL = "anthropic/claude-sonnet-4-5"
+USAGE = {"input_tokens": 1000, "output_tokens": 50}
+PROMPT = "Make greet.py greet the world."
+SKILL = "---\nname: greeting\ndescription: How greetings are written here.\n---\n\nGreet the world with a capital W.\n"
+LIMITS = {"setup_s": 30, "session_s": 120, "turns": 10, "tokens": None}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return context_at(tmp_path)
+
+
+def record(kind: str, made: Made) -> Record:
+    return sealed(Record(kind, kind, "b3:" + "1" * 64, {}, {}, made.state, made.reason, made.outputs, made.body))
+
+
+@pytest.fixture
+def lower(context: Context) -> Record:
+    source = context.root / "source"
+    source.mkdir()
+    (source / "greet.py").write_text("print('hello')\n")
+    (source / "old.txt").write_text("old\n")
+    job = job_of("template", context, {"source": {"kind": "dir"}, "markers": ["oracle-marker"]})
+    return record("template", template.make(replace(job, hints={"source": {"dir": str(source)}}), context))
+
+
+@pytest.fixture
+def offered(context: Context) -> Record:
+    job = job_of("skill", context, {"skills": ["greeting"], "overlay": False}, {"greeting/SKILL.md": SKILL.encode()})
+    return record("skill", skill.make(job, context))
+
+
+def tape(*commands: Any, skills: tuple[str, ...] = (), prompt: str = PROMPT) -> bytes:
+    turns = [{"text": "On it.", "commands": [command], "usage": USAGE} for command in commands]
+    final = {"text": "Done.", "usage": USAGE}
+    return authored(MODEL, "anthropic", [{"prompt": prompt, "skills": list(skills), "turns": turns, "final": final}])
+
+
+def play(context: Context, inputs: Mapping[str, Record], cassette: bytes | None = None, **more: Any) -> Made:
+    params = {
+        "engine": "loop",
+        "role": "incumbent",
+        "prompt": PROMPT,
+        "setup": None,
+        "model": "replay/demo",
+        "effort": None,
+        "run": 0,
+        "limits": LIMITS,
+        "expected_skill": None,
+        "engine_params": {},
+    } | more
+    return session.make(job_of("session", context, params, {"cassette": cassette} if cassette else None, inputs), context)
+
+
+def changed(context: Context, made: Made) -> changes.Changes:
+    return changes.unpack(context.store.get(made.outputs["changes"].blob))
+
+
+def nothing_left(context: Context) -> bool:
+    return not (context.scratch / "layers").exists()
+
+
+def test_a_session_is_played_and_what_it_did_is_kept(context: Context, lower: Record) -> None:
+    made = play(context, {"template": lower}, tape("echo \"print('World')\" > greet.py && rm old.txt", "python greet.py"))
+    assert (made.state, made.reason) == (records.FINAL, None)
+    body = made.body
+    assert (body["error_kind"], body["error_detail"], body["error_class"]) == (None, None, None)
+    assert (body["num_turns"], body["tool_use_counts"]) == (3, {"bash": 2})
+    assert body["usage"]["input_tokens"] == 3000
+    assert (body["replayed"], body["spent_usd"], body["priced_model"]) == (True, 0.0, MODEL)
+    assert body["workspace_changed"] is True
+    assert body["measured_at"].endswith("Z")
+    assert set(body["pressure"]) == {"cpu_some_pct", "memory_some_pct", "load", "cores"}
+    did = changed(context, made)
+    assert [(e.path, e.data) for e in did.entries] == [("greet.py", b"print('World')\n")]
+    assert did.deletions == ("old.txt",)
+    assert b"World" in context.store.get(made.outputs["transcript"].blob)
+    assert len(context.store.get(made.outputs["calls"].blob).splitlines()) == 3
+    assert nothing_left(context)
+
+
+def test_nop_changes_nothing(context: Context, lower: Record) -> None:
+    params = {"engine": "nop", "role": "calibration", "setup": None, "run": 0, "limits": {"setup_s": 30}}
+    made = session.make(job_of("session", context, params, None, {"template": lower}), context)
+    assert made.state == records.FINAL
+    assert (made.body["workspace_changed"], made.body["num_turns"], made.body["spent_usd"]) == (False, 0, 0.0)
+    assert not changed(context, made).any
+
+
+GOLD = b"""diff --git a/greet.py b/greet.py
+--- a/greet.py
++++ b/greet.py
+@@ -1 +1 @@
+-print('hello')
++print('World')
+"""
+
+
+def gold(context: Context, lower: Record, patch: bytes) -> Made:
+    given = record("gold", Made({}, {"patch": context.store.put(patch)}))
+    params = {"engine": "gold", "role": "calibration", "setup": None, "run": 0, "limits": {"setup_s": 30}}
+    return session.make(job_of("session", context, params, None, {"template": lower, "gold": given}), context)
+
+
+def test_gold_applies_the_patch(context: Context, lower: Record) -> None:
+    made = gold(context, lower, GOLD)
+    assert made.state == records.FINAL
+    assert [(e.path, e.data) for e in changed(context, made).entries] == [("greet.py", b"print('World')\n")]
+
+
+def test_gold_that_does_not_apply_is_a_broken_task(context: Context, lower: Record) -> None:
+    made = gold(context, lower, GOLD.replace(b"hello", b"adieu"))
+    assert made.state == records.UNUSABLE
+    assert (made.body["error_kind"], made.body["error_class"]) == ("infra-error", "broken-task")
+    assert "does not apply" in made.body["error_detail"]
+    assert nothing_left(context)
+
+
+def test_a_skill_is_there_for_the_session_and_cannot_be_changed(context: Context, lower: Record, offered: Record) -> None:
+    path = f"{session.SKILLS}/greeting/SKILL.md"
+    attacks = [f"echo x > {path}", f"rm -rf {session.SKILLS}", f"mv {session.SKILLS} /tmp/away", "mv /opt /tmp/away"]
+    cassette = tape(f"cat {path}", *({"run": a, "fails": True} for a in attacks), f"cat {path}", skills=("greeting",))
+    made = play(context, {"template": lower, "skill": offered}, cassette, expected_skill="greeting")
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["skill_invoked"] is True
+    assert made.body["workspace_changed"] is False
+
+
+def test_a_skill_that_was_not_read_is_evidence_of_its_own(context: Context, lower: Record, offered: Record) -> None:
+    made = play(
+        context, {"template": lower, "skill": offered}, tape("true", skills=("greeting",)), expected_skill="greeting"
+    )
+    assert (made.state, made.body["error_kind"], made.body["skill_invoked"]) == (records.FINAL, "skill-not-invoked", False)
+
+
+def test_setup_runs_first_in_the_same_layers_without_the_skills(context: Context, lower: Record, offered: Record) -> None:
+    setup = f"ls {session.SKILLS} && exit 9; echo ready > made-by-setup; echo kept > ~/home-file"
+    cassette = tape("cat made-by-setup ~/home-file", skills=("greeting",))
+    made = play(context, {"template": lower, "skill": offered}, cassette, setup=setup)
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["setup"]["exit"] == 0
+
+
+@pytest.mark.parametrize(("setup", "cls"), [("echo broken >&2; exit 3", "setup-failed"), ("sleep 60", "setup-timeout")])
+def test_a_failed_setup_is_a_class_of_its_own(context: Context, lower: Record, setup: str, cls: str) -> None:
+    made = play(context, {"template": lower}, tape("true"), setup=setup, limits=LIMITS | {"setup_s": 2})
+    assert made.state == records.UNUSABLE
+    assert (made.body["error_kind"], made.body["error_class"]) == ("infra-error", cls)
+    assert (made.body["num_turns"], made.body["transcript_missing"]) == (0, True)
+    assert nothing_left(context)
+
+
+def test_an_agent_out_of_time_is_a_class_of_its_own_and_its_usage_is_kept(context: Context, lower: Record) -> None:
+    made = play(context, {"template": lower}, tape("echo early > early", "sleep 60"), limits=LIMITS | {"session_s": 4})
+    assert made.state == records.UNUSABLE
+    assert (made.body["error_kind"], made.body["error_class"]) == ("session-error", "session-timeout")
+    assert made.body["usage"]["input_tokens"] == 2000
+    assert [e.path for e in changed(context, made).entries] == ["early"]
+
+
+def test_a_cancelled_session_is_not_run(context: Context, lower: Record) -> None:
+    threading.Timer(2, context.cancel.set).start()
+    made = play(context, {"template": lower}, tape("sleep 60"))
+    assert (made.state, made.reason) == (records.NOT_RUN, "cancelled")
+    assert nothing_left(context)
+
+
+def test_a_cassette_that_does_not_match_is_unusable(context: Context, lower: Record) -> None:
+    made = play(context, {"template": lower}, tape("true", prompt="Something else."))
+    assert made.state == records.UNUSABLE
+    assert (made.body["error_kind"], made.body["error_class"]) == ("session-error", "cassette-mismatch")
+    assert "field prompt" in str(made.reason)
+
+
+def test_nothing_of_the_host_is_in_the_record(context: Context, lower: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANTED_API_KEY", "planted-secret-01234")
+    look = "env; cat /proc/self/mountinfo /proc/mounts /proc/self/cmdline /etc/passwd /etc/hosts; ps aux; hostname; id; true"
+    made = play(context, {"template": lower}, tape(look), setup=look)
+    assert made.state == records.FINAL
+    kept = json.dumps(made.body).encode() + b"".join(context.store.get(b.blob) for b in made.outputs.values())
+    for word in (str(context.root), context.root.name, str(Path.home()) + "/", os.uname().nodename, "planted-secret"):
+        assert word.encode() not in kept
+
+
+def test_two_sessions_of_one_template_do_not_meet(context: Context, lower: Record) -> None:
+    first = play(context, {"template": lower}, tape("echo a > mine"))
+    again = play(
+        replace(context, scratch=context.root / "other"), {"template": lower}, tape({"run": "cat mine", "fails": True})
+    )
+    assert first.body["workspace_changed"] is True
+    assert (again.state, again.body["workspace_changed"]) == (records.FINAL, False)
