@@ -120,6 +120,8 @@ class _Builder:
         self.anchors: dict[str, tuple[Node, int]] = {}
         self.total = 0
         self.documents = 0
+        self.known: set[str] = set()
+        """Plain scalars that are text: mostly the same few keys, again and again."""
 
     def take(self, event: Any) -> None:
         kind = type(event)
@@ -226,9 +228,12 @@ class _Builder:
     def _resolve(self, event: Any, at: Position) -> Any:
         tag, text = event.tag, event.value
         if tag is None:
-            if not event.implicit[0]:
+            if not event.implicit[0] or text in self.known:
                 return text
             tag = _implicit_tag(text)
+            if tag == _TAG + "str":
+                self.known.add(text)
+                return text
         elif tag == "!":
             return text
         elif tag not in _SCALARS:
