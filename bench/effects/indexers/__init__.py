@@ -17,10 +17,10 @@ INDEXERS = {
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`graph` is the normalised graph, whose form `bench.core.pdg` reads; empty, with a reason, when nothing could be indexed.
+    """`graph` is the normalised graph, whose form `bench.core.pdg` reads; empty, with a reason, when nothing is to index.
 
     {"schema": 1, "language": str, "nodes": [{"id", "kind", "name", "path", "line", "end_line"}],
-     "edges": [{"from", "to", "kind", "label"?}]}, lists sorted, no clock, no absolute path.
+     "edges": [{"from", "to", "kind", "label"?}], "unparsed"?: [path]}, lists sorted, no clock, no absolute path.
     Node kinds: module, class, function, statement, parameter, variable. Edge kinds: contains, calls, control, data.
     """
 
