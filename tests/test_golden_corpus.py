@@ -1,4 +1,4 @@
-"""One file per version of each corpus format, as users have it: it must be read the same for as long as the version lives."""
+"""One file per version of each corpus format, as users have it: it must read the same for as long as the version lives."""
 
 from pathlib import Path
 

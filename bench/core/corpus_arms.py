@@ -129,9 +129,15 @@ def _check(arm: Arm, node: Node, path: str) -> None:
         raise CorpusError(
             f"the calibration arm {shown(arm.name)} has the engine {arm.engine!r}", where=where, remedy="use nop or gold"
         )
-    if free and (arm.skills or arm.overlay or arm.expects or arm.graph):
-        raise CorpusError(f"the engine {arm.engine!r} of arm {shown(arm.name)} uses no skills and no graph", where=where)
+    if free and (arm.skills or arm.overlay or arm.expects or arm.graph or arm.params):
+        raise CorpusError(f"the engine {arm.engine!r} of arm {shown(arm.name)} uses no skills, graph or params", where=where)
     skills = [skill.rpartition("/")[2] for skill in arm.skills]
+    if arm.overlay and not skills:
+        raise CorpusError(
+            f"the arm {shown(arm.name)} has an overlay, but no skills to lay it over", where=where, remedy="add skills:"
+        )
+    if len({skill.casefold() for skill in skills}) < len(skills):
+        raise CorpusError(f"two skills of the arm {shown(arm.name)} have the same name", where=where, remedy="rename one")
     if arm.expects and not arm.overlay and arm.expects not in skills:
         raise CorpusError(
             f"expects: the arm {shown(arm.name)} has no skill {shown(arm.expects)}",

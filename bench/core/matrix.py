@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bench.core import nearest
 from bench.core.names import shown
-from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
+from bench.core.suite import FREE_ENGINES, SUPPORTED_PROFILES, Arm, Suite, Task
 from bench.errors import CorpusError, UsageError
 
 T = TypeVar("T")
@@ -81,8 +81,14 @@ def select(
     return Matrix(cells, chosen, chosen_arms, skipped)
 
 
-def check_model(suite: Suite, arms: Iterable[Arm]) -> None:
-    """Raise CorpusError when an arm that needs a model is to run and the suite names none. For suites that are to run."""
+def check_ready(suite: Suite, arms: Iterable[Arm]) -> None:
+    """Raise CorpusError when a suite that is to run cannot: a profile of a later release, no model where one is needed."""
+    if suite.profile not in SUPPORTED_PROFILES:
+        raise CorpusError(
+            f"the profile {suite.profile!r} comes with a later release",
+            where=f"suite {suite.name}",
+            remedy=f"write profile: {SUPPORTED_PROFILES[0]}",
+        )
     needs = [arm.name for arm in arms if arm.engine not in FREE_ENGINES]
     if needs and suite.model is None:
         raise CorpusError(

@@ -12,6 +12,8 @@ FREE_ENGINES = frozenset({"nop", "gold"})
 ENGINES = tuple(sorted(PAID_ENGINES | FREE_ENGINES))
 GRAPHS = ("codeanalyzer", "gitnexus", "none")
 PROFILES = ("implementation", "review", "paired")
+SUPPORTED_PROFILES = ("implementation",)
+"""Profiles that this release can run; the others are read, so that one corpus serves several releases."""
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 

@@ -70,6 +70,8 @@ def test_only_a_candidate_has_an_incumbent():
         ({"name": "x", **LOOP, "skills": ["skills/hunt"], "expects": "hunter"}, "did you mean 'hunt'?"),
         ({"name": "x", **LOOP, "skills": ["../a"]}, "the path '../a'"),
         ({"name": "x", **LOOP, "overlay": "/a"}, "the path '/a'"),
+        ({"name": "x", **LOOP, "overlay": "a"}, "no skills to lay it over"),
+        ({"name": "x", **LOOP, "skills": ["a/x", "b/X"]}, "have the same name"),
         ({"name": "a/b", **LOOP}, "the name 'a/b'"),
         ({"name": "x", **LOOP, "params": {"a": "x" * 20000}}, "larger than 16384 bytes"),
         ({"name": "x", **LOOP, "replica": 1.5}, "must be a whole number"),

@@ -52,10 +52,16 @@ def test_what_cannot_be_selected(chosen, said):
 
 
 def test_a_model_is_asked_for_only_by_arms_that_use_one():
-    matrix.check_model(SUITE, [SUITE.arm("nop")])
+    matrix.check_ready(SUITE, [SUITE.arm("nop")])
     with pytest.raises(CorpusError, match="'baseline' needs a model"):
-        matrix.check_model(SUITE, SUITE.arms)
-    matrix.check_model(corpus.override(SUITE, {"model": "gpt-5"}), SUITE.arms)
+        matrix.check_ready(SUITE, SUITE.arms)
+    matrix.check_ready(corpus.override(SUITE, {"model": "gpt-5"}), SUITE.arms)
+
+
+@pytest.mark.parametrize("profile", ["review", "paired"])
+def test_profiles_of_later_releases_are_refused_when_they_are_to_run(profile):
+    with pytest.raises(CorpusError, match="comes with a later release"):
+        matrix.check_ready(suites.parse(suites.suite(profile=profile)), [])
 
 
 @settings(deadline=None)
