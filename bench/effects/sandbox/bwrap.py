@@ -11,19 +11,16 @@ import importlib.util
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.effects import env
-from bench.effects.sandbox import view
 from bench.errors import MissingPart
 
 OLDEST = (0, 11)
 HOST_NAME = "sandbox"
 USER = 1000
 SHARED_MEMORY_BYTES = 256 << 20
-INIT = "/opt/init.py"
 
 
 @functools.cache
@@ -86,17 +83,8 @@ class Guards:
 ALL = Guards()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A staged path shown inside."""
-
-    staged: str
-    target: str
-    writable: bool = False
-
-
-def arguments(stage: str, shown: Sequence[Shown], filter_fd: int, guards: Guards) -> list[str]:
-    """The options of one run, as they go through `--args`."""
+def arguments(stage: str, filter_fd: int, guards: Guards) -> list[str]:
+    """The options of one run, as they go through `--args`. The launcher has put together all but /proc and /dev."""
     options = ["--unshare-user", "--unshare-cgroup", "--uid", str(USER), "--gid", str(USER)]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     options += ["--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin"]
@@ -107,12 +95,8 @@ def arguments(stage: str, shown: Sequence[Shown], filter_fd: int, guards: Guards
     options += ["--disable-userns"] if guards.disable_userns else []
     options += ["--as-pid-1"] if guards.own_init else []
     options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
-    for target, text in view.system_links():
-        options += ["--symlink", text, target]
+    options += ["--bind", f"{stage}/root", "/"]
     options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
-    for item in shown:
-        writable = item.writable or not guards.readonly_binds
-        options += ["--bind" if writable else "--ro-bind", f"{stage}/{item.staged}", item.target]
     if guards.readonly_root:
         options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return options

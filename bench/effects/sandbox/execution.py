@@ -16,7 +16,6 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bench.effects import clock, env, files
 from bench.effects.sandbox import BACKINGS, Finished, Spec, bwrap, interpreter, limits, plan, refusals, seccomp
@@ -24,7 +23,6 @@ from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Backing, Layers
 from bench.effects.sandbox.pump import Pump, Watch
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
 PYTHON = f"{interpreter.PREFIX}/bin/python3"
 STATUS_BYTES = 64
 REPORT_BYTES = 4096
@@ -79,8 +77,8 @@ class _Run:
         sinks: dict[str, int] = {}
         for name in ("stdout", "stderr", "status", "report", *(["channel"] if self.spec.channel else [])):
             sources[name], sinks[name] = self.pipe_out()
-        doors = self.group.doors() if self.group else []
-        self.kept += doors
+        waiting, go = os.pipe()
+        self.kept += [waiting, go]
         stdin, feed = os.open(os.devnull, os.O_RDONLY), None
         if self.spec.stdin:
             os.close(stdin)
@@ -88,9 +86,9 @@ class _Run:
             feed = (writer, self.spec.stdin)
         self.kept.append(stdin)
         argv = self._bubblewrap(sinks["status"], sinks.get("channel", -1))
-        order = plan.for_launcher(self.made, self.spec, self.layers, argv, doors)
-        command = [str(interpreter.host_program()), "-I", "-S", str(LAUNCHER)]
-        command += [str(self.give(marshal.dumps(order))), str(sinks["report"])]
+        order = plan.for_launcher(self.made, self.spec, self.layers, argv)
+        command = [str(interpreter.host_program()), "-I", "-S", "-c", plan.BOOT, str(self.give(plan.code("launcher")))]
+        command += [str(self.give(marshal.dumps(order))), str(sinks["report"]), str(waiting)]
         child = subprocess.Popen(
             command,
             cwd="/",
@@ -98,19 +96,24 @@ class _Run:
             stdin=stdin,
             stdout=sinks["stdout"],
             stderr=sinks["stderr"],
-            pass_fds=[n for n in self.kept if n not in (stdin, sinks["stdout"], sinks["stderr"])],
+            pass_fds=[n for n in self.kept if n not in (stdin, go, sinks["stdout"], sinks["stderr"])],
             start_new_session=True,
         )
+        if self.group:  # while its interpreter starts; entering a group waits for the kernel
+            self.group.admit(child.pid)
+        with contextlib.suppress(BrokenPipeError):
+            os.write(go, b"g")
         bounds = {name: self.spec.limits.output_bytes for name in ("stdout", "stderr", "channel")}
         return child, Pump(sources, bounds | {"status": STATUS_BYTES, "report": REPORT_BYTES}, feed, watch=None)
 
     def _bubblewrap(self, status: int, channel: int) -> list[str]:
         program, _version = bwrap.program()
         filtered = self.give(_filter())
-        options = bwrap.arguments(plan.stage_for(program), self.made.shown, filtered, self.guards)
+        options = bwrap.arguments(plan.stage_for(program), filtered, self.guards)
         order = self.give(marshal.dumps(plan.order(self.spec, self.guards, self.group is not None)))
         given = self.give(b"".join(os.fsencode(option) + b"\0" for option in options))
-        inside = [PYTHON, "-I", "-S", bwrap.INIT, str(order), str(status), str(channel)]
+        code = self.give(plan.code("init"))
+        inside = [PYTHON, "-I", "-S", "-c", plan.BOOT, str(code), str(order), str(status), str(channel)]
         return [str(program), "--args", str(given), "--", *inside]
 
 

@@ -11,15 +11,16 @@ Arguments: descriptors of the marshalled order, of the report pipe, and of the c
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
 import errno
 import marshal
 import os
 import resource
-import signal
 import stat
 import sys
 
+# The C modules below `ctypes` and `signal`: importing those two took longer than all the rest of this start.
+signal = sys.modules["_signal"]
 TYPE_CHECKING = False  # as typing's own, without importing typing
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -37,7 +38,8 @@ LIMITS = {
 
 def harden(keep: list[int], order: dict[str, Any]) -> None:
     """Before any process of the command exists: closed to others, deaf to signals, no descriptor too many."""
-    if order["undumpable"] and ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+    prctl = _ctypes.dlsym(_ctypes.dlopen("libc.so.6", 0), "prctl")
+    if order["undumpable"] and _ctypes.call_function(prctl, (PR_SET_DUMPABLE, 0, 0, 0, 0)) != 0:
         os._exit(125)
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
@@ -92,8 +94,8 @@ def empty(name: str, above: int) -> None:
 def command(order: dict[str, Any], channel: int) -> NoReturn:
     """The child: its own session, default signals, bounds, then the program."""
     os.setsid()
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        if number < signal.SIGRTMIN:
+    for number in range(1, signal.SIGRTMIN):
+        if number in signal.valid_signals() and number not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     if channel >= 0:

@@ -6,7 +6,8 @@ mounter wrote down; so directories are shown through overlays. Whatever happens,
 descendant is dead. It never follows a link that an agent may have planted, and it imports nothing of the project nor
 anything slow: its start is part of the start of every session.
 
-Reads one marshalled plan (made by `plan.py`) from descriptor `argv[1]`, and writes one line to descriptor `argv[2]`:
+Arguments: descriptors of the marshalled plan (made by `plan.py`), of the report pipe, and of a pipe on which the harness
+says `go` once it has put this process into its control groups. One line of report:
 `end <cpu seconds> <KiB of the largest process> <limit or ->` or `fault <errno> <what>`.
 """
 
@@ -18,6 +19,7 @@ import marshal
 import os
 import signal
 import stat
+import struct
 import sys
 
 TYPE_CHECKING = False  # as typing's own, without importing typing
@@ -25,11 +27,14 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
-MS_NOSUID, MS_NODEV = 2, 4
+MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 KEYCTL = {"x86_64": 250, "aarch64": 219}
 KEYCTL_JOIN_SESSION_KEYRING = 1
+SYS_MOUNT_SETATTR = 442  # on both
+MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 DEPTH = 256  # no honest tree is deeper; what cannot be measured counts as over the limit
 ENTRY_BYTES = 512  # so that a flood of empty files counts too
 POLL_S = 0.2
@@ -69,54 +74,86 @@ def isolate(parent: int) -> None:
     mount("none", "/", "", MS_REC | MS_PRIVATE)
 
 
-class Stage:
-    """A tmpfs over an empty system directory of this mount namespace, and what is mounted in it."""
+def seal(target: str, readonly: bool) -> None:
+    """No set-user-ID, no devices, and where asked no writing, on a mount and all below it."""
+    attributes = struct.pack("QQQQ", (MOUNT_ATTR_RDONLY if readonly else 0) | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 0, 0)
+    number = ctypes.c_long(SYS_MOUNT_SETATTR)
+    if libc.syscall(number, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))) != 0:
+        fail("cannot seal a mount of the sandbox (Linux 5.12 or later is needed)")
 
-    def __init__(self, root: str, paths: list[str]) -> None:
+
+class Stage:
+    """A tmpfs over an empty system directory of this mount namespace; in it `root`, which the sandbox will see as `/`."""
+
+    def __init__(self, place: str, paths: list[str]) -> None:
         # Host paths are opened before the stage may hide one of them.
         self.handles = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in paths}
-        mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700,size=64m")
-        os.chdir(root)
+        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700,size=64m")
+        os.chdir(place)
         for name in ("in", "empty"):
-            os.mkdir(name, 0o755)
+            os.mkdir(name)
+        self.memory("root", 1 << 20)
 
     def bind(self, path: str, target: str) -> None:
         """Show a host directory below the stage."""
         os.mkdir(target)
         mount(f"/proc/self/fd/{self.handles[path]}", target, "", MS_BIND | MS_REC)
 
-    def overlay(self, name: str, lower: list[str], layer: str, upper: str, work: str, volatile: bool) -> None:
-        """Directories `lower` (first wins) below `layer/upper`; without a layer, read-only."""
+    def overlay(self, name: str, lower: list[str], layer: str, upper: str, work: str) -> None:
+        """Directories `lower` (first wins) below `layer/upper`; without a layer, read-only.
+
+        A single directory is shown as it is where no overlay can be mounted: all the same but for mountinfo. `volatile`:
+        nothing here needs to survive a crash, and flushing to the disk would make every start and end wait for it.
+        """
         sources = [f"in/{name}{index}" for index in range(len(lower))]
         for path, source in zip(lower, sources, strict=True):
             self.bind(path, source)
-        options = "userxattr,volatile" if volatile else "userxattr"
+        below = ":".join([*sources, *([] if layer and lower else ["empty"])])
+        options = f"userxattr,lowerdir={below}"
         if layer:
             self.bind(layer, f"in/{name}u")
-            options += f",upperdir=in/{name}u/{upper},workdir=in/{name}u/{work}"
+            options += f",volatile,upperdir=in/{name}u/{upper},workdir=in/{name}u/{work}"
         os.mkdir(name)
-        below = ":".join([*sources, *([] if layer and lower else ["empty"])])
-        mount("overlay", name, "overlay", MS_NOSUID | MS_NODEV, f"{options},lowerdir={below}")
+        try:
+            mount("overlay", name, "overlay", MS_NOSUID | MS_NODEV | (0 if layer else MS_RDONLY), options)
+        except OSError:
+            if layer and lower:
+                raise  # the workspace; whoever asks for it then takes the other backing
+            mount(f"in/{name}u/{upper}" if layer else sources[0], name, "", MS_BIND | MS_REC)
 
     def plain(self, name: str, path: str) -> None:
-        """A host directory as it is: its path shows in mountinfo, so only where no overlay can be mounted."""
+        """A host directory as it is: its path shows in mountinfo."""
         self.bind(path, name)
 
-    def memory(self, name: str, size: int, mode: str) -> None:
+    def memory(self, name: str, size: int) -> None:
         """A bounded tmpfs."""
         os.mkdir(name)
-        mount("tmpfs", name, "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},nr_inodes={max(1024, size >> 12)},mode={mode}")
+        options = f"size={size},nr_inodes={max(1024, size >> 12)},mode=0755"
+        mount("tmpfs", name, "tmpfs", MS_NOSUID | MS_NODEV, options)
 
     def file(self, name: str, data: bytes) -> None:
         """A small file of ours."""
-        os.makedirs(os.path.dirname(name) or ".", 0o755, exist_ok=True)
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         with open(name, "xb") as out:
             out.write(data)
-        os.chmod(name, 0o644)
 
     def folder(self, name: str) -> None:
         """An empty directory."""
-        os.makedirs(name, 0o755, exist_ok=True)
+        os.makedirs(name, exist_ok=True)
+
+    def link(self, name: str, text: str) -> None:
+        """A symbolic link of ours."""
+        os.symlink(text, name)
+
+    def show(self, staged: str, target: str, readonly: bool) -> None:
+        """Make something staged visible at the absolute path `target` of the sandbox."""
+        place = f"root{target}"
+        if os.path.isdir(staged):
+            os.makedirs(place, exist_ok=True)
+        elif not os.path.exists(place):
+            self.file(place, b"")
+        mount(staged, place, "", MS_BIND | MS_REC)
+        seal(place, readonly)
 
     def point(self, name: str, path: str, directory: bool) -> None:
         """A mount point below `name`, its parents real directories: whatever else an agent left there is taken away."""
@@ -176,14 +213,11 @@ def size_of(root: str, bound: int) -> int:
 
 
 def start(plan: dict[str, Any]) -> int:
-    """Fork bubblewrap into the control groups, with an empty environment."""
+    """Fork bubblewrap, with an empty environment."""
     child = os.fork()
     if child:
         return child
     try:
-        for group in plan["groups"]:
-            os.write(group, b"0")
-            os.close(group)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.execve(plan["argv"][0], plan["argv"], {})
     except OSError as error:
@@ -257,12 +291,16 @@ def supervise(plan: dict[str, Any]) -> str:
 
 def main() -> None:
     """Read the plan, mount, run, report."""
-    source, report = int(sys.argv[1]), int(sys.argv[2])
+    source, report, go = (int(text) for text in sys.argv[1:4])
     with open(source, "rb") as stream:
         plan = marshal.load(stream)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, *ENDING})
     os.umask(0o022)
     os.set_inheritable(report, False)
+    ready = os.read(go, 1)
+    os.close(go)
+    if not ready:
+        return  # the harness gave up meanwhile
     try:
         isolate(plan["parent"])
         stage = Stage(plan["stage"], plan["paths"])

@@ -13,6 +13,7 @@ import itertools
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ from bench.errors import SandboxRefused
 ROOT = Path("/sys/fs/cgroup")
 CONTROLLERS = ("pids", "memory")
 MARK = "assay-"
+OWN_PROCESSES = 3
+"""The launcher, bubblewrap and pid 1 are in the group too."""
+OWN_BYTES = 32 << 20
+"""What those three need."""
 _numbers = itertools.count()
 
 # controller: (bound, what counts a hit, the word before the count; "" = the whole file is the count), v1 then v2.
@@ -41,9 +46,10 @@ class Group:
     folders: dict[str, Path]
     files: dict[str, tuple[str, str, str]]
 
-    def doors(self) -> list[int]:
-        """Descriptors on which a process writes `0` to enter; the caller closes them."""
-        return [os.open(folder / "cgroup.procs", os.O_WRONLY) for folder in dict.fromkeys(self.folders.values())]
+    def admit(self, number: int) -> None:
+        """Move a process into the groups; what it starts from then on is born there."""
+        for folder in dict.fromkeys(self.folders.values()):
+            (folder / "cgroup.procs").write_text(str(number))
 
     def hit(self) -> str | None:
         """Which bound was reached so far, if any."""
@@ -91,9 +97,11 @@ def _delegated(folder: Path) -> bool:
 
 def _usable(folders: dict[str, Path], names: dict[str, tuple[str, str, str]]) -> bool:
     try:
-        with _made(folders, names, Limits()) as group:
-            for door in group.doors():
-                os.close(door)
+        with (
+            _made(folders, names, Limits()) as group,
+            subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, env={}) as child,
+        ):
+            group.admit(child.pid)
         return True
     except OSError:
         return False
@@ -103,7 +111,7 @@ def _usable(folders: dict[str, Path], names: dict[str, tuple[str, str, str]]) ->
 def _made(folders: dict[str, Path], names: dict[str, tuple[str, str, str]], limits: Limits) -> Iterator[Group]:
     name = f"{MARK}{os.getpid()}-{next(_numbers)}"
     group = Group({controller: folder / name for controller, folder in folders.items()}, names)
-    bounds = {"pids": limits.processes, "memory": limits.memory_bytes}
+    bounds = {"pids": limits.processes + OWN_PROCESSES, "memory": limits.memory_bytes + OWN_BYTES}
     try:
         for controller, folder in group.folders.items():
             folder.mkdir(exist_ok=True)

@@ -28,6 +28,7 @@ class Overlay:
     def layers(self, workspace: Workspace) -> Layers:
         """What one run mounts: the session's own layer, or a throw-away one above it."""
         if not workspace.frozen:
+            _layer(workspace.upper)
             return Layers(lower=(workspace.template,), layer=workspace.upper)
         thrown = Path(tempfile.mkdtemp(dir=workspace.upper.parent, prefix=".thrown-"))
         _layer(thrown)
@@ -36,6 +37,7 @@ class Overlay:
 
 def _layer(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    files.remove_tree(path / "work")  # a volatile overlay leaves a mark there so that nobody mounts it again unawares
     for name, mode in (("data", 0o755), ("work", 0o700)):
         (path / name).mkdir(exist_ok=True)
         (path / name).chmod(mode)

@@ -6,17 +6,21 @@ would cost them more than all else they import.
 
 from __future__ import annotations
 
+import functools
+import marshal
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, bwrap, interpreter, view
-from bench.effects.sandbox.bwrap import Guards, Shown
+from bench.effects import files
+from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, interpreter, view
+from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
 
-SCRIPT = Path(__file__).with_name("init.py")
+BOOT = "import marshal,os,sys;f=open(int(sys.argv.pop(1)),'rb');exec(marshal.load(f))"
+"""How both scripts are started: compiled once per process of ours, not once per run."""
 STAGES = ("/mnt", "/media", "/srv")
 """Empty directories of every Linux system; the launcher's mounts hide one of them from itself alone."""
 TMP = "/tmp"
@@ -26,12 +30,11 @@ Step = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Draft:
-    """What has been decided so far: the launcher's steps, and what bubblewrap shows of their results."""
+    """The launcher's steps so far, in order, and what else it and the run need to know of them."""
 
     guards: Guards
     steps: list[Step] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
     measured: list[str] = field(default_factory=list)
     memories: list[str] = field(default_factory=list)
     works: list[Path] = field(default_factory=list)
@@ -44,24 +47,29 @@ class Draft:
         self.paths += [text for text in texts if text not in self.paths]
         return texts
 
+    def show(self, staged: str, target: str, *, writable: bool = False) -> None:
+        """Make something staged visible inside."""
+        self.steps.append(("show", staged, target, not writable and self.guards.readonly_binds))
+
     def readonly(self, name: str, source: Path, target: str) -> None:
         """A host directory, or one file of it, shown read-only."""
         folder = source if source.is_dir() else source.parent
         if self.guards.neutral_mounts:
-            self.steps.append(("overlay", name, self._open(folder), "", "", "", False))
+            self.steps.append(("overlay", name, self._open(folder), "", "", ""))
         else:
             self.steps.append(("plain", name, *self._open(folder)))
         self._parents(target, source.is_dir())
-        self.shown.append(Shown(name if source.is_dir() else f"{name}/{source.name}", target))
+        self.show(name if source.is_dir() else f"{name}/{source.name}", target)
 
     def writable(self, name: str, source: Path, target: str) -> None:
         """A host directory whose changes stay."""
         [layer] = self._open(source.parent)
         work = source.parent / f".work-{source.name}"
         if self.guards.neutral_mounts and os.access(source.parent, os.W_OK):
-            work.mkdir(mode=0o700, exist_ok=True)
+            files.remove_tree(work)
+            work.mkdir(mode=0o700)
             self.works.append(work)
-            self.steps.append(("overlay", name, [], layer, source.name, work.name, False))
+            self.steps.append(("overlay", name, [], layer, source.name, work.name))
         else:
             self.steps.append(("plain", name, *self._open(source)))
         self._place(name, target)
@@ -69,7 +77,7 @@ class Draft:
 
     def memory(self, name: str, size: int, target: str) -> None:
         """A tmpfs of this run."""
-        self.steps.append(("memory", name, size, "0755"))
+        self.steps.append(("memory", name, size))
         self.memories.append(name)
         self._place(name, target)
 
@@ -78,7 +86,7 @@ class Draft:
         lower = self._open(*layers.lower)
         if lower:
             [layer] = self._open(layers.layer)
-            self.steps.append(("overlay", name, lower, layer, "data", "work", layers.thrown is not None))
+            self.steps.append(("overlay", name, lower, layer, "data", "work"))
             self.measured.append(f"in/{name}u/data")
         else:
             self.steps.append(("plain", name, *self._open(layers.layer / "data")))
@@ -86,7 +94,7 @@ class Draft:
         self._place(name, target)
 
     def _place(self, name: str, target: str) -> None:
-        self.shown.append(Shown(name, target, writable=True))
+        self.show(name, target, writable=True)
         self.places[target] = name
 
     def _parents(self, target: str, directory: bool) -> None:
@@ -97,18 +105,20 @@ class Draft:
             below = target[len(place) + 1 :]
             self.steps.append(("point", name, below, directory))
             above = [str(p) for p in reversed(PurePosixPath(below).parents)][1:]
-            if self.guards.parents_mounted:
-                self.shown += [Shown(f"{name}/{p}", f"{place}/{p}", writable=True) for p in above]
+            for path in above if self.guards.parents_mounted else ():
+                self.show(f"{name}/{path}", f"{place}/{path}", writable=True)
 
 
 def _system(draft: Draft) -> None:
-    draft.steps.append(("file", "init.py", SCRIPT.read_bytes()))
     draft.steps += [("file", f"etc/{name}", data) for name, data in view.etc_files().items()]
     draft.steps += [("folder", f"etc/{name}") for name in view.etc_folders()]
+    draft.steps += [("folder", "root/proc"), ("folder", "root/dev"), ("folder", "root/run")]
+    draft.steps += [("link", f"root{path}", text) for path, text in view.system_links()]
     for index, folder in enumerate(view.system_folders()):
         draft.readonly(f"s{index}", Path(folder), folder)
-    draft.shown += [Shown("empty", path) for path in view.masked() if draft.guards.mask_usr_local]
-    draft.shown += [Shown("etc", "/etc"), Shown("init.py", bwrap.INIT)]
+    for path in view.masked() if draft.guards.mask_usr_local else ():
+        draft.show("empty", path)
+    draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
         draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")
     draft.readonly("py", interpreter.neutral(), interpreter.PREFIX)
@@ -122,7 +132,7 @@ def _places(draft: Draft, spec: Spec, layers: Layers | None) -> None:
         else:
             draft.writable(name, given, target)
     if layers is None:
-        draft.shown.append(Shown("empty", WORKSPACE))
+        draft.show("empty", WORKSPACE)
     else:
         draft.layered("w", layers, WORKSPACE)
 
@@ -134,7 +144,7 @@ def _binds(draft: Draft, spec: Spec) -> None:
     if spec.dependencies is not None:
         draft.readonly("deps", spec.dependencies, DEPENDENCIES)
     else:
-        draft.shown.append(Shown("empty", DEPENDENCIES))
+        draft.show("empty", DEPENDENCIES)
     for index, item in enumerate(spec.readonly):
         _check(item)
         draft.readonly(f"r{index}", item.source, item.target)
@@ -151,6 +161,13 @@ def fill(made: Draft, spec: Spec, layers: Layers | None) -> None:
     _system(made)
     _places(made, spec, layers)
     _binds(made, spec)
+
+
+@functools.cache
+def code(name: str) -> bytes:
+    """A script of this folder, compiled."""
+    path = Path(__file__).with_name(f"{name}.py")
+    return marshal.dumps(compile(path.read_bytes(), f"{name}.py", "exec", dont_inherit=True, optimize=2))
 
 
 def stage_for(program: Path) -> str:
@@ -183,9 +200,7 @@ def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
     }
 
 
-def for_launcher(
-    made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[str], groups: Sequence[int]
-) -> dict[str, Any]:
+def for_launcher(made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[str]) -> dict[str, Any]:
     """What the launcher is told."""
     return {
         "parent": os.getpid(),
@@ -193,7 +208,6 @@ def for_launcher(
         "paths": made.paths,
         "steps": made.steps,
         "argv": list(argv),
-        "groups": list(groups),
         "layers": made.measured,
         "memories": made.memories,
         "baseline": layers.baseline if layers else 0,

@@ -21,9 +21,9 @@ ETC = {
     "gitconfig": b"",
 }
 """/etc as it is made up for the sandbox: no name of this host, no resolver."""
-ETC_FROM_HOST = ("ssl", "pki", "ca-certificates", "alternatives", "ld.so.conf.d")
+ETC_FROM_HOST = ("ssl", "pki", "alternatives")
 """Directories of /etc that programs need and that name no user: certificates, what /usr/bin's links lead through."""
-ETC_FILES_FROM_HOST = ("ld.so.cache", "ld.so.conf", "services", "protocols", "mime.types")
+ETC_FILES_FROM_HOST = ("ld.so.cache", "services", "protocols")
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 FOREIGN_PACKAGES = (
     "/usr/lib/python3*/dist-packages",

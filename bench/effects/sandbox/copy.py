@@ -1,0 +1,120 @@
+"""Backing `copy`: a private copy of the template, for file systems on which no overlay can be mounted.
+
+Rule: blocks are shared with the template where the file system can (reflink). A bind mount shows its path on the host in
+mountinfo, so the copy lies in a directory of a neutral name, mode 0700, directly below the system's temporary directory;
+the session's `upper` only says where. Links are copied as links; devices, FIFOs and sockets are left out. It never writes
+into the template.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from bench.effects import files
+from bench.effects.sandbox import Workspace
+from bench.effects.sandbox.layers import Layers
+from bench.errors import IntegrityError
+
+FICLONE = 0x40049409
+MARK = "w-"
+
+
+class Copy:
+    """A private copy, and a copy of the copy for each frozen run."""
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Copy the template."""
+        sweep()
+        workspace.upper.mkdir(parents=True, exist_ok=True, mode=0o700)
+        place = _new_place()
+        size = clone(workspace.template, place / "data")
+        (workspace.upper / "size").write_text(str(size))
+        (workspace.upper / "place").write_text(str(place))
+
+    def discard(self, workspace: Workspace) -> None:
+        """Delete the copy, whatever modes were left in it."""
+        with contextlib.suppress(FileNotFoundError):
+            files.remove_tree(_place(workspace))
+        files.remove_tree(workspace.upper)
+
+    def layers(self, workspace: Workspace) -> Layers:
+        """The copy itself, or a throw-away copy of it."""
+        place = _place(workspace)
+        size = int((workspace.upper / "size").read_text())
+        if not workspace.frozen:
+            return Layers(lower=(), layer=place, baseline=size)
+        thrown = _new_place()
+        return Layers(lower=(), layer=thrown, thrown=thrown, baseline=clone(place / "data", thrown / "data"))
+
+
+def _place(workspace: Workspace) -> Path:
+    place = Path((workspace.upper / "place").read_text())
+    if place.parent != Path(tempfile.gettempdir()) or not place.name.startswith(MARK):
+        raise IntegrityError("does not name a private copy of ours", where=str(workspace.upper / "place"))
+    return place
+
+
+def _new_place() -> Path:
+    # The process's number within its namespace of processes: who may sweep it, once that process is gone.
+    room = Path("/proc/self/ns/pid").stat().st_ino
+    return Path(tempfile.mkdtemp(prefix=f"{MARK}{room}-{os.getpid()}-"))
+
+
+def sweep() -> None:
+    """Delete the copies of a process of this user that was killed before it could."""
+    room = Path("/proc/self/ns/pid").stat().st_ino
+    for left in Path(tempfile.gettempdir()).glob(f"{MARK}{room}-*-*"):
+        owner = left.name.split("-")[2]
+        with contextlib.suppress(FileNotFoundError):
+            status = left.lstat()
+            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode) and not Path("/proc", owner).exists():
+                files.remove_tree(left)
+
+
+def clone(source: Path, target: Path) -> int:
+    """Copy a tree and return its bytes on disk, as the launcher's watcher counts them; links are never followed."""
+    total = 0
+    pending = [(source, target)]
+    modes: list[tuple[Path, int]] = []
+    while pending:
+        here, there = pending.pop()
+        status = here.lstat()
+        if status.st_mode & 0o700 != 0o700:
+            here.chmod(0o700)  # only a session's own copy can hold such a directory, and it is dead
+        there.mkdir(mode=0o700)
+        modes.append((there, stat.S_IMODE(status.st_mode)))
+        for item in os.scandir(here):
+            entry = item.stat(follow_symlinks=False)
+            if stat.S_ISDIR(entry.st_mode):
+                pending.append((Path(item.path), there / item.name))
+            elif stat.S_ISLNK(entry.st_mode):
+                (there / item.name).symlink_to(Path(item.path).readlink())
+            elif stat.S_ISREG(entry.st_mode):
+                _clone_file(Path(item.path), there / item.name, entry)
+    for path, mode in reversed(modes):
+        path.chmod(mode | 0o700)
+    for folder, names, entries in os.walk(target):
+        for name in [*names, *entries]:
+            total += Path(folder, name).lstat().st_blocks * 512 + 512
+    return total
+
+
+def _clone_file(source: Path, target: Path, status: os.stat_result) -> None:
+    if status.st_mode & 0o400 == 0:
+        source.chmod(0o600)
+    with open(source, "rb") as reader, open(target, "xb") as writer:
+        try:
+            fcntl.ioctl(writer, FICLONE, reader.fileno())
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM):
+                raise
+            shutil.copyfileobj(reader, writer)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    target.chmod(stat.S_IMODE(status.st_mode))
