@@ -86,7 +86,7 @@ class _Run:
             feed = (writer, self.spec.stdin)
         self.kept.append(stdin)
         argv = self._bubblewrap(sinks["status"], sinks.get("channel", -1))
-        order = plan.for_launcher(self.made, self.spec, self.layers, argv)
+        order = plan.for_launcher(self.made, self.spec, self.layers, argv, self.group is None)
         command = [str(interpreter.host_program()), "-I", "-S", "-c", plan.BOOT, str(self.give(plan.code("launcher")))]
         command += [str(self.give(marshal.dumps(order))), str(sinks["report"]), str(waiting)]
         child = subprocess.Popen(

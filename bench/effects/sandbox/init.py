@@ -142,7 +142,3 @@ def main() -> None:
             break
     code = os.waitstatus_to_exitcode(status)
     os.write(report, f"E {code if code >= 0 else 128 - code}\n".encode())
-
-
-if __name__ == "__main__":
-    main()

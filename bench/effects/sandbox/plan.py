@@ -19,8 +19,17 @@ from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, int
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
 
-BOOT = "import marshal,os,sys;f=open(int(sys.argv.pop(1)),'rb');exec(marshal.load(f))"
-"""How both scripts are started: compiled once per process of ours, not once per run."""
+PARTS = {"launcher": ("stage", "tree", "launcher"), "init": ("init",)}
+BOOT = """import marshal, sys
+with open(int(sys.argv.pop(1)), 'rb') as stream:
+    parts = marshal.load(stream)
+for name, code in parts:
+    module = type(sys)(name)
+    sys.modules[name] = module
+    exec(code, module.__dict__)
+module.main()
+"""
+"""How both scripts are started: compiled once per process of ours, and each part a module before the next imports it."""
 STAGES = ("/mnt", "/media", "/srv")
 """Empty directories of every Linux system; the launcher's mounts hide one of them from itself alone."""
 TMP = "/tmp"
@@ -165,9 +174,13 @@ def fill(made: Draft, spec: Spec, layers: Layers | None) -> None:
 
 @functools.cache
 def code(name: str) -> bytes:
-    """A script of this folder, compiled."""
-    path = Path(__file__).with_name(f"{name}.py")
-    return marshal.dumps(compile(path.read_bytes(), f"{name}.py", "exec", dont_inherit=True, optimize=2))
+    """A script of this folder with its parts, compiled: `[(module, code)]`, marshalled."""
+    found = []
+    for part in PARTS[name]:
+        source = Path(__file__).with_name(f"{part}.py").read_bytes()
+        compiled = compile(source, f"{part}.py", "exec", dont_inherit=True, optimize=2)
+        found.append((f"bench.effects.sandbox.{part}", compiled))
+    return marshal.dumps(found)
 
 
 def stage_for(program: Path) -> str:
@@ -183,7 +196,7 @@ def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
     limits = spec.limits
     bounds = [("file_bytes", limits.file_bytes), ("open_files", limits.open_files), ("core_bytes", 0)]
     if not grouped:
-        bounds += [("processes", limits.processes), ("data_bytes", limits.memory_bytes)]
+        bounds += [("processes", limits.processes + 1), ("data_bytes", limits.memory_bytes)]
     environment = {**view.ENVIRONMENT, **spec.env}
     if spec.channel:
         environment["ASSAY_CHANNEL"] = "3"
@@ -200,8 +213,8 @@ def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
     }
 
 
-def for_launcher(made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[str]) -> dict[str, Any]:
-    """What the launcher is told."""
+def for_launcher(made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[str], watch: bool) -> dict[str, Any]:
+    """What the launcher is told. `watch`: no control group bounds memory and processes."""
     return {
         "parent": os.getpid(),
         "stage": stage_for(Path(argv[0])),
@@ -212,4 +225,7 @@ def for_launcher(made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[
         "memories": made.memories,
         "baseline": layers.baseline if layers else 0,
         "disk": spec.limits.disk_bytes,
+        "watch": watch,
+        "processes": spec.limits.processes,
+        "memory": spec.limits.memory_bytes,
     }
