@@ -24,6 +24,7 @@ SAID = (
     "transcript_missing",
     "review_evidence_valid",
     "error_kind",
+    "error_class",
     "churn_digest",
     "list_price_usd",
     "spent_usd",
@@ -98,6 +99,8 @@ def _whole(
         "skipped": list(skipped),
         "groups": list(groups),
         "arms": arms,
+        # Canonical JSON sorts the keys of `arms`; tables keep the suite's order.
+        "arm_order": list(arms),
         "rows": [dict(row) for row in rows],
         "alarms": list(alarms),
         "warnings": suspicions.warnings(rows),

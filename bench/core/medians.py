@@ -73,16 +73,17 @@ def valid(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def counts(rows: Sequence[Mapping[str, Any]], fresh: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """planned, runs, valid, excluded, not_run, resolved, resolved_fresh and the error_kinds histogram of some rows."""
+    """planned, runs, valid, excluded, not_run, resolved (also among the valid and the fresh), error_kinds histogram."""
     begun = attempts(rows)
     kinds = Counter(row["error_kind"] for row in begun if row.get("error_kind"))
-    good = len(valid(rows))
+    good = valid(rows)
     return {
         "planned": len(rows),
         "runs": len(begun),
-        "valid": good,
-        "excluded": len(begun) - good,
+        "valid": len(good),
+        "excluded": len(begun) - len(good),
         "not_run": len(rows) - len(begun),
+        "resolved_valid": sum(row.get("resolved") is True for row in good),
         "resolved": sum(row.get("resolved") is True for row in begun),
         "resolved_fresh": sum(row.get("resolved") is True for row in attempts(fresh)),
         "error_kinds": dict(sorted(kinds.items())),
@@ -103,6 +104,11 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         found[REVIEW_MINIMUM] = None if None in worst else min((v for v in worst if v is not None), default=None)
         found |= {name: _all(good, name) for name in REVIEW_ALL}
     return found
+
+
+def rate(counted: Mapping[str, Any]) -> float | None:
+    """Share of the valid rows that are resolved, 0 to 1, from `counts`; None without valid rows."""
+    return counted["resolved_valid"] / counted["valid"] if counted["valid"] else None
 
 
 def _number(row: Mapping[str, Any], name: str) -> float | None:

@@ -20,7 +20,8 @@ CANARY = "canary"
 def make(job: Job, context: Context) -> Made:
     """Body of `health.judge` (arms, fatal, broken_tasks, lines) with planned, measured and complete of the aggregate."""
     body = job.inputs["aggregate"].body
-    arms = health.with_canaries(body["arms"], _canaries(job, body["arms"]))
+    ordered = {name: body["arms"][name] for name in body["arm_order"]}
+    arms = health.with_canaries(ordered, _canaries(job, ordered))
     judged = health.judge(arms, [task for task in body["tasks"] if task["calibration"] == BROKEN])
     judged["lines"] = [text.line(line) for line in judged["lines"]]
     for line in judged["lines"]:

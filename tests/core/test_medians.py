@@ -59,6 +59,7 @@ def test_excluded_rows_and_rows_not_run_reach_no_median() -> None:
         "valid": 2,
         "excluded": 2,
         "not_run": 1,
+        "resolved_valid": 0,
         "resolved": 0,
         "resolved_fresh": 0,
         "error_kinds": {"oracle-failed": 1, "session-error": 1},

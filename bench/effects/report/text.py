@@ -44,9 +44,9 @@ def _is_plain(character: str) -> bool:
     return unicodedata.category(character) not in _HIDDEN and ord(character) & 0xFFFE != 0xFFFE
 
 
-def quiet(text: str) -> str:
-    """Text in which no CI runner finds a command: the colons or hashes of one are set apart by a backslash."""
-    return _OLD_COMMAND.sub(r"#\\#[", _COMMAND.sub(r"\1:\\:", text))
+def quiet(text: str, *, colon: str = ":\\", hashes: str = "#\\#[") -> str:
+    """Text in which no CI runner finds a command: the first colon, or the hashes, of one are replaced."""
+    return _OLD_COMMAND.sub(lambda _: hashes, _COMMAND.sub(lambda found: f"{found[1]}{colon}:", text))
 
 
 def line(text: object) -> str:

@@ -1,0 +1,123 @@
+"""Rows of results.jsonl, in the reference's names (spec 1.4), so that its users' readers work on ours. Unknown is null.
+
+A planned cell that did not run has a row too (state `not_run`, error_kind `cancelled`): evidence never shrinks unseen.
+Digests are ours (`b3:…`) except those of a prompt and a transcript file, which are sha256 as in the reference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bench.core import cost
+from bench.core.records import NOT_RUN, Record
+
+IDENTITY = ("task", "class", "run", "arm")
+NULL = (
+    "proposer_model",
+    "task_ref",
+    "task_base_sha",
+    "sanitized_task_sha",
+    "variant_head_sha",
+    "task_asset_snapshot_digest",
+    "task_asset_manifest_digest",
+    "sandbox_dependency_manifest_digest",
+    "sanitized_graph_manifest_digest",
+    "oracle_command_digest",
+    "oracle_manifest_digest",
+    "plan_produced",
+)
+"""Fields of the reference that a row has and this harness keeps elsewhere (in the records that the cell's key names)."""
+OUTCOME = (
+    "error_detail",
+    "authored_tests_passed",
+    "authored_test_output",
+    "oracle_passed",
+    "skill_invoked",
+    *cost.TOKENS,
+    "cost_usd",
+    "duration_s",
+    "num_turns",
+    "tool_use_counts",
+    "diff_files",
+    "diff_insertions",
+    "diff_deletions",
+)
+Artifact = Mapping[str, Any] | None
+OUTPUT_TAIL = 4000
+ORACLE_SAID = {True: "oracle passed", False: "oracle failed", None: None}
+"""An oracle's output is never kept: these fixed texts stand for it."""
+
+
+def row(compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact) -> dict[str, Any]:
+    """One row. `transcript` is {name, sha256, bytes} of the session's transcript beside the report, or None."""
+    body = dict(cell.body) if cell else {}
+    ran = dict(session.body) if session else {}
+    params = dict(session.params) if session else {}
+    given = dict(session.inputs) if session else {}
+    judged = dict(cell.inputs) if cell else {}
+    held = compact["state"] == NOT_RUN
+    found: dict[str, Any] = {name: compact[name] for name in IDENTITY} | dict.fromkeys(NULL)
+    said = {name: body.get(name, ran.get(name)) for name in OUTCOME}
+    model = ran.get("model") or body.get("model")
+    prompt = params.get("prompt")
+    found |= said | {
+        "ok": body.get("ok") is True,
+        "resolved": compact["resolved"],
+        "error_kind": "cancelled" if held else compact.get("error_kind"),
+        "error_detail": said["error_detail"] or compact.get("reason"),
+        "authored_test_output": _tail(said["authored_test_output"]),
+        "verify_output": _tail(said["authored_test_output"]),
+        "oracle_output": ORACLE_SAID.get(said["oracle_passed"]),
+        "transcript_missing": _missing(body, ran, held),
+        "evidence_diagnostics": list(ran.get("evidence_diagnostics") or []),
+        "session_ids": [session.key] if session else [],
+        "transcript_artifacts": _artifacts(transcript),
+        "model": model,
+        "benchmark_model": model,
+        "effort": ran.get("effort") or body.get("effort"),
+        "task_prompt_digest": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest() if prompt else None,
+        "skill_digest": given.get("skill"),
+        "candidate_overlay_digest": given.get("skill") if compact["role"] == "candidate" else None,
+        "runtime_digest": given.get("runtime"),
+        "recorded_at": ran.get("measured_at"),
+        "sandbox_backend": "bwrap" if session else None,
+        "sandbox_dependency_content_digest": judged.get("assets"),
+        "sanitized_graph_snapshot_digest": given.get("graph"),
+        "oracle_digest": judged.get("oracle"),
+    }
+    found |= {name: value for name, value in compact.items() if name.startswith("review_")}
+    return found | {
+        "role": compact["role"],
+        "state": compact["state"],
+        "backing": compact.get("backing"),
+        "replayed": bool(compact.get("replayed")),
+        "spent_usd": compact.get("spent_usd"),
+        "list_price_usd": compact.get("list_price_usd"),
+        "alarms": list(compact.get("alarms", ())),
+    }
+
+
+def _artifacts(transcript: Artifact) -> list[dict[str, Any]]:
+    if not transcript:
+        return []
+    source = "parent-captured-stream-json"
+    return [{"path": transcript["name"], "sha256": transcript["sha256"], "bytes": transcript["bytes"], "source": source}]
+
+
+def _missing(body: Mapping[str, Any], ran: Mapping[str, Any], held: bool) -> bool | None:
+    said = body.get("transcript_missing", ran.get("transcript_missing"))
+    return None if held or said is None else bool(said)
+
+
+def _tail(text: object) -> str | None:
+    return None if text is None else str(text)[-OUTPUT_TAIL:]
+
+
+def line(found: Mapping[str, Any]) -> bytes:
+    """The row as one line of JSON: ASCII, and with no text that a terminal or a CI runner would obey."""
+    said = json.dumps(found, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    # Only inside a string can these stand, where the escape reads back as the same character.
+    return said.replace("##[", "\\u0023#[").replace("\x7f", "\\u007f").encode() + b"\n"

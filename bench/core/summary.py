@@ -1,0 +1,58 @@
+"""The report in a few lines of plain text, for a console: what was measured, the arms side by side, what is doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+HEADINGS = ("arm", "role", "state", "resolved", "excluded", "not run", "cost", "vs", "resolved", "cost")
+DIAGNOSTIC = "one run per cell: diagnostic only, no difference between arms is shown by it"
+
+
+def signed(value: float | None, unit: str) -> str:
+    """`+12.5 %`, `−3 points`, `±0 %`, or `–` for unknown."""
+    if value is None:
+        return "–"
+    return f"{'+' if value > 0 else '−'}{abs(value):.1f} {unit}" if value else f"±0 {unit}"
+
+
+def dearer(saved_pct: float | None) -> float | None:
+    """A saving in percent as a change in percent: what is saved counts down."""
+    return None if saved_pct is None else -saved_pct or 0.0
+
+
+def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str, Any], runs: int) -> list[str]:
+    """Heading, table of arms, and one line per doubt."""
+    measured = f"{aggregate['measured']} of {aggregate['planned']} cells measured"
+    found = [f"{suite}: {measured}" + ("" if aggregate["complete"] else f" (incomplete {measured.split(' cells')[0]})")]
+    found += _columns([HEADINGS, *(_row(arm) for arm in arms)])
+    if runs == 1:
+        found.append(DIAGNOSTIC)
+    if any(arm["replayed"] for arm in arms):
+        found.append("replayed from recordings: spent $0, costs are list prices of the recorded model")
+    found += [f"warning: {entry['detail']}" for entry in aggregate["warnings"]]
+    found += [f"alarm: {entry['kind']} on {entry['task']}: {entry['detail']}" for entry in aggregate["alarms"]]
+    found += [f"broken task {t['task']}: {t['why']}" for t in aggregate["tasks"] if t["calibration"] == "broken"]
+    if aggregate["skipped"]:
+        found.append(f"skipped as expensive: {', '.join(aggregate['skipped'])} (expensive=1 runs them)")
+    return found
+
+
+def _row(arm: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        arm["name"],
+        arm["role"],
+        arm["state"] or "–",
+        f"{arm['resolved']}/{arm['planned']}",
+        str(arm["excluded"]),
+        str(arm["not_run"]),
+        arm["cost_text"],
+        arm["against"] or "",
+        signed(arm["resolved_points"], "points") if arm["against"] else "",
+        signed(dearer(arm["cost_saved_pct"]), "%") if arm["against"] else "",
+    )
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,105 @@
+"""`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
+
+inputs: aggregate, health; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
+profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows, notices, …}.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.core import cellview, overview, pages, rows, summary
+from bench.core.records import Blob, Record
+from bench.core.suspicions import CALIBRATION
+from bench.effects.context import Context, Job, Made
+from bench.effects.report import text
+from bench.effects.report.render import Renderer
+from bench.effects.store import Store
+
+KIND = "report"
+PROTOCOL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What is kept of one cell; None and empty where there is nothing."""
+
+    cell: Record | None
+    session: Record | None
+    patch: bytes
+    transcript: bytes
+
+
+def make(job: Job, context: Context) -> Made:
+    """Render everything. Raises IntegrityError where a stored patch or transcript is damaged."""
+    aggregate, judged = job.inputs["aggregate"], job.inputs["health"]
+    cells = aggregate.body["rows"]
+    stems = pages.stems((row["task"], row["arm"], row["run"]) for row in cells)
+    paged = pages.chosen(cells)
+    view = overview.build(job.params, aggregate.body, judged.body, {cell: stems[cell] for cell in stems if cell in paged})
+    view["sources"] = {"aggregate": aggregate.content, "health": judged.content}
+    renderer = Renderer()
+    outputs: dict[str, Blob] = {}
+    lines = []
+    for row in cells:
+        cell = row["task"], row["arm"], row["run"]
+        found = _evidence(row, context.store)
+        kept = _kept(stems[cell], found) if row["role"] != CALIBRATION else {}
+        lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found))))
+        outputs |= kept
+        if cell in paged:
+            page = cellview.build(row, found.cell, found.session, patch=found.patch, transcript=found.transcript)
+            page["suite"] = view["suite"]
+            outputs[f"cells/{stems[cell]}.html"] = context.store.put(renderer.cell(page))
+    outputs["index.html"] = context.store.put(renderer.index(view))
+    outputs["report.md"] = context.store.put(renderer.markdown(view))
+    outputs["results.jsonl"] = context.store.put(b"".join(lines))
+    return Made(_body(job.params, aggregate.body, view), outputs)
+
+
+def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:
+    cell, session = _record(row.get("cell"), store), _record(row.get("session"), store)
+    return _Evidence(cell, session, _bytes(cell, "patch", store), _bytes(session, "transcript", store))
+
+
+def _record(named: tuple[str, str] | None, store: Store) -> Record | None:
+    """The record of a [key, content] pair, if the store still holds just that one."""
+    record = store.find(named[0]) if named else None
+    return record if record and named and record.content == named[1] else None
+
+
+def _bytes(record: Record | None, output: str, store: Store) -> bytes:
+    return store.get(record.outputs[output].blob) if record and output in record.outputs else b""
+
+
+def _kept(stem: str, found: _Evidence) -> dict[str, Blob]:
+    """The patch and the transcript under names of their own: the same blobs, so they take no further room."""
+    kept = {}
+    if found.cell and found.patch:
+        kept[f"cells/{stem}.patch"] = found.cell.outputs["patch"]
+    if found.session and found.transcript:
+        kept[f"transcripts/{stem}.jsonl"] = found.session.outputs["transcript"]
+    return kept
+
+
+def _artifact(kept: Mapping[str, Blob], found: _Evidence) -> dict[str, Any] | None:
+    name = next((name for name in kept if name.startswith("transcripts/")), None)
+    if name is None:
+        return None
+    return {"name": name, "sha256": hashlib.sha256(found.transcript).hexdigest(), "bytes": len(found.transcript)}
+
+
+def _body(params: Mapping[str, Any], aggregate: Mapping[str, Any], view: Mapping[str, Any]) -> dict[str, Any]:
+    lines = summary.lines(view["suite"], view["arms"], aggregate, params.get("runs") or 0)
+    return {
+        "summary": [text.line(line) for line in lines],
+        "arms": view["arms"],
+        "notices": view["notices"],
+        "planned": view["planned"],
+        "measured": view["measured"],
+        "complete": view["complete"],
+        "skipped": view["skipped"],
+    }

@@ -1,0 +1,92 @@
+"""results.jsonl rows: every field of the reference, unknown is null, and the schema that says so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bench import schemas
+from bench.core import aggregate, rows
+from bench.core.records import Record
+from tests.steps.evidence import Evidence
+
+REFERENCE = """
+task class run arm model benchmark_model proposer_model effort task_ref task_base_sha sanitized_task_sha
+variant_head_sha task_prompt_digest skill_digest candidate_overlay_digest runtime_digest recorded_at
+sandbox_backend task_asset_snapshot_digest task_asset_manifest_digest sandbox_dependency_content_digest
+sandbox_dependency_manifest_digest sanitized_graph_snapshot_digest sanitized_graph_manifest_digest
+oracle_digest oracle_command_digest oracle_manifest_digest ok resolved error_kind error_detail plan_produced
+authored_tests_passed authored_test_output oracle_passed oracle_output verify_output skill_invoked
+transcript_missing evidence_diagnostics session_ids transcript_artifacts input_tokens
+cache_creation_input_tokens cache_read_input_tokens output_tokens cost_usd duration_s num_turns
+tool_use_counts diff_files diff_insertions diff_deletions
+"""
+
+
+def made(tmp_path: Path, **facts: Any) -> tuple[dict[str, Any], Record, Record]:
+    evidence = Evidence(tmp_path)
+    body = evidence.outcome("candidate", 0) | facts
+    cell = evidence.cell("t", "candidate", 1, **body)
+    session = evidence.store.find(cell.body["session_key"])
+    assert session
+    identity = {"task": "t", "class": "trivial", "arm": "candidate", "role": "candidate", "run": 1}
+    return aggregate.compact(identity, cell), cell, session
+
+
+def check(row: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator(schemas.load("results-row")).validate(row)
+    assert set(REFERENCE.split()) <= set(row)
+
+
+def test_a_measured_cell(tmp_path: Path) -> None:
+    compact, cell, session = made(tmp_path, oracle_passed=True, authored_test_output="x" * 5000)
+    transcript = {"name": "transcripts/t-candidate-1.jsonl", "sha256": "0" * 64, "bytes": 5}
+    row = rows.row(compact, cell, session, transcript)
+    check(row)
+    assert row["task_prompt_digest"] == hashlib.sha256(session.params["prompt"].encode()).hexdigest()
+    assert row["session_ids"] == [session.key]
+    assert row["transcript_artifacts"] == [
+        {"path": "transcripts/t-candidate-1.jsonl", "sha256": "0" * 64, "bytes": 5, "source": "parent-captured-stream-json"}
+    ]
+    assert row["oracle_output"] == "oracle passed"
+    assert row["verify_output"] == row["authored_test_output"] == "x" * 4000
+    assert row["recorded_at"] == "2026-11-29T10:00:00Z"
+    assert row["sandbox_backend"] == "bwrap"
+
+
+def test_a_cell_that_did_not_run_has_a_row_of_nulls(tmp_path: Path) -> None:
+    identity = {"task": "t", "class": "trivial", "arm": "a", "role": "incumbent", "run": 0}
+    row = rows.row(aggregate.compact(identity, None), None, None, None)
+    check(row)
+    assert (row["state"], row["error_kind"], row["error_detail"]) == ("not_run", "cancelled", aggregate.NO_RECORD)
+    assert (row["ok"], row["resolved"]) == (False, False)
+    for name in ("cost_usd", "duration_s", "output_tokens", "diff_files", "transcript_missing", "sandbox_backend"):
+        assert row[name] is None
+
+
+def test_an_unmeasured_cost_is_null_not_zero(tmp_path: Path) -> None:
+    compact, cell, session = made(tmp_path, cost_usd=None, output_tokens=None)
+    row = rows.row(compact, cell, session, None)
+    check(row)
+    assert row["cost_usd"] is None
+    assert row["output_tokens"] is None
+
+
+def test_a_free_cell_keeps_its_real_zero(tmp_path: Path) -> None:
+    compact, cell, session = made(tmp_path, cost_usd=0.0)
+    assert rows.row(compact, cell, session, None)["cost_usd"] == 0.0
+
+
+@pytest.mark.parametrize("hostile", ["a\nb", "\u2028", "\ud800", "::error::", "##[error]x", "del\x7f", "é☃"])
+def test_a_line_is_ascii_and_reads_back_as_it_was(hostile: str) -> None:
+    line = rows.line({"error_detail": hostile})
+    assert line.isascii()
+    assert b"##[" not in line
+    assert b"\x7f" not in line
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {"error_detail": hostile}
