@@ -120,9 +120,12 @@ def _replay(_handler: Any, **asked: Any) -> Any:
     import httpx
 
     message = cassette_requests.anthropic_message(found)
-    return litellm.AnthropicConfig().transform_parsed_response(
+    response = litellm.AnthropicConfig().transform_parsed_response(
         completion_response=message, raw_response=httpx.Response(200), model_response=asked["model_response"]
     )
+    # LiteLLM makes up an id here; the provider's own is what a replay has in common with the recorded session.
+    response.id = message.get("id") or response.id
+    return response
 
 
 def effect_of_effort(model: str, effort: str, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -231,10 +234,9 @@ def _reply(response: Any, seen: Sequence[Any]) -> Reply:
     # Anthropic refuses a conversation whose thinking blocks were left out.
     if getattr(said, "thinking_blocks", None):
         message["thinking_blocks"] = [dict(block) for block in said.thinking_blocks]
-    hidden = getattr(response, "_hidden_params", None) or {}
-    return Reply(
-        message, choice.finish_reason, usage_of(response.usage), response.id, hidden.get("response_cost"), _raw(seen)
-    )
+    hidden, raw = getattr(response, "_hidden_params", None) or {}, _raw(seen)
+    own = (raw or {}).get("id") or response.id
+    return Reply(message, choice.finish_reason, usage_of(response.usage), own, hidden.get("response_cost"), raw)
 
 
 def as_completion(reply: Reply, model: str) -> dict[str, Any]:

@@ -45,9 +45,8 @@ def _stalled(path: Path) -> float | None:
     except (OSError, ValueError):
         return None
     for line in lines:
-        kind, *fields = line.split()
-        if kind == "some":
-            for field in fields:
+        if line.startswith("some "):
+            for field in line.split():
                 name, _, value = field.partition("=")
                 if name == "total" and value.isdigit():
                     return int(value) / 1e6

@@ -17,6 +17,7 @@ LIMIT = 8 << 20
 """Bytes; a session that says more is unverifiable (spec of the reference, 3.4)."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_COMMAND = re.compile(r"(:(?=:)|#(?=#\[))")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -34,7 +35,7 @@ def lines(values: list[Any], redactor: Redactor) -> bytes:
 def preview(text: str, limit: int = 800) -> str:
     """A piece of untrusted text for a log line: one line, no control characters, nothing that a CI reads as a command."""
     plain = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text[: limit * 2])).strip()
-    return plain[:limit].replace("::", ": :").replace("##[", "# #[")
+    return _COMMAND.sub(r"\1 ", plain[:limit])
 
 
 def cut(text: str, limit: int) -> str:
