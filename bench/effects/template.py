@@ -8,7 +8,6 @@ expanded template is shared and never written again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +23,6 @@ INDEXES = frozenset({".gitnexus", ".codeanalyzer"})
 """Folders in which the indexers keep what they built, trusting it when they find it."""
 STEERING = frozenset({".gitnexusignore"})
 """Files with which a source could hide parts of itself from an indexer."""
-STAMP = 946_684_800
-"""Modification time of every expanded file: 2000-01-01T00:00:00Z, so that trees are alike wherever they are expanded."""
 VARIANT = ".git-1"
 """Part of an expanded template's directory name; raise it with the way in which `.git` is made."""
 IMPORT_S = 600.0
@@ -106,19 +103,16 @@ def materialise(store: Store, record: Record) -> Path:
 
 def expand(store: Store, blob: str, commit: str) -> Path:
     """The same from the packed tree's digest and the commit that it must give."""
-    target = trees.expand(store, blob, lambda root: _finish(root, store.get(blob), commit), variant=VARIANT)
+
+    def finish(root: Path, entries: list[Entry]) -> None:
+        rebuild(root, entries, commit)
+        prove(root, commit)
+
+    target = trees.expand(store, blob, finish, variant=VARIANT)
     head = files.read_regular(target / ".git" / "HEAD", limit=256).decode("ascii", "replace").strip()
     if head != commit:
         raise IntegrityError(f"holds commit {head}, not {commit}", where=target.name, remedy="delete that folder")
     return target
-
-
-def _finish(root: Path, packed: bytes, commit: str) -> None:
-    entries = trees.entries_of(packed)
-    for entry in entries:
-        os.utime(root / entry.path, (STAMP, STAMP), follow_symlinks=False)
-    rebuild(root, entries, commit)
-    prove(root, commit)
 
 
 def rebuild(root: Path, entries: Iterable[Entry], commit: str) -> None:

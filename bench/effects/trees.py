@@ -24,6 +24,9 @@ from bench.errors import IntegrityError, SourceError
 
 MAX_ENTRIES = 250_000
 MAX_BYTES = 2 << 30
+STAMP = 946_684_800
+"""Modification time of every unpacked file: 2000-01-01T00:00:00Z, so that trees are alike wherever they are expanded."""
+_HALF = ".new-"
 _EXPANDING = threading.Lock()
 
 
@@ -98,13 +101,17 @@ def pack(entries: Iterable[Entry]) -> bytes:
 
 
 def unpack(packed: bytes, target: Path) -> None:
-    """Write a tar made by `pack` below `target`; folders 0755, files 0644 or 0755 whatever the umask.
+    """Write a tar made by `pack` below `target`; folders 0755, files 0644 or 0755 whatever the umask, at time `STAMP`.
 
     Links may point anywhere: they are made last, so that nothing here is ever written through one. Raises IntegrityError
     for a path that is no relative one, or is below a file.
     """
+    write(entries_of(packed), target)
+
+
+def write(entries: Iterable[Entry], target: Path) -> None:
+    """The same from entries."""
     _folder(target)
-    entries = entries_of(packed)
     made = {""}
     for entry in sorted(entries, key=lambda e: e.mode == "120000"):
         parts = entry.path.split("/")
@@ -131,10 +138,13 @@ def _folder(path: Path) -> None:
 def _write(path: Path, entry: Entry) -> None:
     if entry.mode == "120000":
         path.symlink_to(os.fsdecode(entry.data))
+        os.utime(path, (STAMP, STAMP), follow_symlinks=False)
         return
     with open(path, "xb") as out:
         out.write(entry.data)
+        out.flush()
         os.fchmod(out.fileno(), 0o755 if entry.mode == "100755" else 0o644)
+        os.utime(out.fileno(), (STAMP, STAMP))
 
 
 def entries_of(packed: bytes) -> list[Entry]:
@@ -155,10 +165,14 @@ def entries_of(packed: bytes) -> list[Entry]:
     return found
 
 
-def expand(store: Store, blob: str, finish: Callable[[Path], None] | None = None, *, variant: str = "") -> Path:
+Finish = Callable[[Path, list[Entry]], None]
+
+
+def expand(store: Store, blob: str, finish: Finish | None = None, *, variant: str = "") -> Path:
     """The directory of a packed tree below the store, made once per content (and `variant`) and then shared read-only.
 
-    `finish` may add to the tree (a `.git`) before it becomes visible. Safe against a second maker and against a crash.
+    `finish` is given it and its entries, and may add to it (a `.git`) before it becomes visible. Safe against a second maker
+    and against a crash.
     """
     home = store.root / "trees"
     target = home / (blob.removeprefix(digest.PREFIX) + variant)
@@ -169,14 +183,16 @@ def expand(store: Store, blob: str, finish: Callable[[Path], None] | None = None
         return target if target.is_dir() else _make(store, blob, finish, target)
 
 
-def _make(store: Store, blob: str, finish: Callable[[Path], None] | None, target: Path) -> Path:
+def _make(store: Store, blob: str, finish: Finish | None, target: Path) -> Path:
     home = target.parent
     home.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
+    _sweep(home)
+    making = Path(tempfile.mkdtemp(dir=home, prefix=f"{_HALF}{os.getpid()}-"))
     try:
-        unpack(store.get(blob), making)
+        entries = entries_of(store.get(blob))
+        write(entries, making)
         if finish:
-            finish(making)
+            finish(making, entries)
         try:
             making.rename(target)
         except OSError:
@@ -186,6 +202,14 @@ def _make(store: Store, blob: str, finish: Callable[[Path], None] | None, target
         if making.exists():
             files.remove_tree(making)
     return target
+
+
+def _sweep(home: Path) -> None:
+    """Delete what makers that are no more (killed, out of power) left half-made."""
+    for half in home.glob(f"{_HALF}*-*"):
+        maker = half.name.removeprefix(_HALF).partition("-")[0]
+        if Path("/proc/self").exists() and not Path("/proc", maker).exists():
+            files.remove_tree(half)
 
 
 def copy(source: Path, target: Path) -> None:

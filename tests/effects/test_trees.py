@@ -102,7 +102,7 @@ def test_expand_makes_once_among_many_and_cleans_up_after_a_failure(tmp_path):
 
     def work():
         start.wait()
-        results.append(trees.expand(store, blob, lambda root: made.append(root)))
+        results.append(trees.expand(store, blob, lambda root, entries: made.append(root)))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -111,12 +111,23 @@ def test_expand_makes_once_among_many_and_cleans_up_after_a_failure(tmp_path):
         thread.join()
     assert len(set(results)) == len(made) == 1
 
-    def fail(root):
+    def fail(root, entries):
         raise SourceError("no")
 
     with pytest.raises(SourceError):
         trees.expand(store, blob, fail, variant=".other")
     assert [p.name for p in (tmp_path / "trees").iterdir()] == [results[0].name]
+
+
+def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path):
+    store = open_store(tmp_path)
+    blob = store.put(trees.pack([Entry("f", "100644", b"x")])).blob
+    dead, alive = tmp_path / "trees/.new-999999999-a", tmp_path / f"trees/.new-{os.getppid()}-b"
+    for half in (dead, alive):
+        (half / "deep").mkdir(parents=True)
+    trees.expand(store, blob)
+    assert not dead.exists()
+    assert alive.exists()
 
 
 def test_copy_keeps_links_modes_and_times(tmp_path):

@@ -16,12 +16,13 @@ from tests.effects.sources.repositories import commit, init
 MARKERS = ["corpus/demo.yaml", "oracles/task/test_hidden.py"]
 
 
-def make(root, keyed, spec, markers=MARKERS):
+def make(root, keyed, spec, files=None, markers=MARKERS):
     scratch = root / "scratch" / digest.of("x", [keyed, spec])[3:]
     scratch.mkdir(parents=True)
     store = open_store(root / "artifacts/store")
     lines = []
-    job = Job("template", "t", "k", {"source": keyed, "markers": markers}, {}, {}, {"source": spec})
+    blobs = {path: store.put(data) for path, data in (files or {}).items()}
+    job = Job("template", "t", "k", {"source": keyed, "markers": markers}, {}, blobs, {"source": spec})
     made = step.make(job, Context(store, root, scratch, threading.Event(), lines.append))
     digest.canonical([dict(made.body), lines])
     return made, store
@@ -40,7 +41,7 @@ def test_the_same_files_give_the_same_template_whatever_the_source(tmp_path, mon
         monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
         made = [
             make(tmp_path, {"kind": "git", "commit": tip}, {"git": "repo", "ref": "main", "commit": tip}),
-            make(tmp_path, {"kind": "dir"}, {"dir": "repo"}),
+            make(tmp_path, {"kind": "dir"}, {"dir": "repo"}, {path: text.encode() for path, text in FILES.items()}),
             make(tmp_path, {"kind": "sdist", "sha256": sha256(archive)}, {"sdist": "demo==1", "sha256": sha256(archive)}),
         ]
     revisions = [m.body["revision"] for m, _ in made]
@@ -57,16 +58,32 @@ def test_the_same_files_give_the_same_template_whatever_the_source(tmp_path, mon
     assert sorted(p.name for p in root.iterdir()) == [".git", "setup.py", "src"]
 
 
-def test_a_source_that_is_not_the_keyed_one_is_refused(tmp_path):
-    (tmp_path / "corpus/x").mkdir(parents=True)
-    (tmp_path / "corpus/x/f").write_text("edited while it was keyed")
-    with pytest.raises(SourceError, match="its key says"):
-        make(tmp_path, {"kind": "dir", "tree": digest.of_bytes(b"before")}, {"dir": "x"})
+def test_only_the_keyed_snapshot_of_a_directory_is_built(tmp_path):
+    folder = tmp_path / "corpus/x"
+    folder.mkdir(parents=True)
+    (folder / "f").write_bytes(b"1")
+    (folder / "run").write_bytes(b"2")
+    (folder / "run").chmod(0o755)
+    (folder / "link").symlink_to("./f")
+    keyed = {"kind": "dir", "links": {"link": "./f"}, "executable": ["run"]}
+    files = {"f": b"1", "run": b"2"}
+    assert make(tmp_path, keyed, {"dir": "x"}, files)[0].body["files"] == 3
+    edited = [
+        (keyed, files | {"f": b"3"}, "f"),
+        (keyed, files | {"gone": b""}, "gone"),
+        (keyed, {"f": b"1"}, "run"),
+        (keyed | {"executable": []}, files, "run"),
+        (keyed | {"links": {"link": "f"}}, files, "link"),
+    ]
+    for number, (said, content, where) in enumerate(edited):
+        with pytest.raises(SourceError, match=f"^{where}: was edited while doit ran"):
+            make(tmp_path, said | {"case": number}, {"dir": "x"}, content)
 
 
 def test_a_refused_source_writes_no_tree(tmp_path):
     (tmp_path / "corpus/x").mkdir(parents=True)
     (tmp_path / "corpus/x/out").symlink_to("/etc")
+    keyed = {"kind": "dir", "links": {"out": "/etc"}}
     with pytest.raises(SourceError, match="out: is a symbolic link out of the tree"):
-        make(tmp_path, {"kind": "dir"}, {"dir": "x"})
+        make(tmp_path, keyed, {"dir": "x"})
     assert not (tmp_path / "artifacts").exists()

@@ -3,17 +3,13 @@
 A source is planted with the solution in every place where git keeps what is not checked out. None may reach a template.
 """
 
-import threading
 from pathlib import Path
 
 import pytest
 
 from bench.effects import git as git_effects
-from bench.effects import template
-from bench.effects.context import Context, Job
-from bench.effects.store import open_store
-from bench.steps import template as step
 from tests.effects.sources.repositories import commit, git, init
+from tests.steps.templates import expanded
 
 SECRET = "the finished solution 7f3a"
 PLACES = (
@@ -78,15 +74,6 @@ def plant(repo: Path, place: str, tmp_path: Path) -> None:
         (repo / ".git/FETCH_HEAD").write_text(f"{solution}\t\tbranch 'fix' of elsewhere\n")
 
 
-def expanded(tmp_path: Path, keyed: dict, spec: dict) -> Path:
-    store = open_store(tmp_path / "artifacts/store")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    job = Job("template", "t", "k", {"source": keyed, "markers": []}, {}, {}, {"source": spec})
-    made = step.make(job, Context(store, tmp_path, scratch, threading.Event(), str))
-    return template.expand(store, made.outputs["tree"].blob, made.body["commit"])
-
-
 @pytest.mark.parametrize("kind", ["git", "dir"])
 @pytest.mark.parametrize("place", PLACES)
 def test_the_solution_is_nowhere_in_the_template(tmp_path, place, kind):
@@ -94,8 +81,7 @@ def test_the_solution_is_nowhere_in_the_template(tmp_path, place, kind):
     commit(repo, {"a.py": "older"})
     pinned = commit(repo, {"a.py": "the task"})
     plant(repo, place, tmp_path)
-    spec = {"git": "repo", "commit": pinned} if kind == "git" else {"dir": "repo"}
-    root = expanded(tmp_path, {"kind": kind} | ({"commit": pinned} if kind == "git" else {}), spec)
+    root = expanded(tmp_path / "home", repo, pinned if kind == "git" else None)
     assert (root / "a.py").read_text() == "the task"
     assert sorted(p.name for p in root.iterdir()) == [".git", "a.py"]
     every = git(root, "cat-file", "--batch-all-objects", "--batch-check").splitlines()
@@ -112,11 +98,7 @@ def test_the_same_snapshot_out_of_different_histories_is_the_same_commit(tmp_pat
     one, two = init(tmp_path / "one"), init(tmp_path / "two")
     commit(one, {"a.py": "1"})
     tips = [commit(one, {"a.py": "2"}), commit(two, {"a.py": "2"}, "another message")]
-    roots = []
-    for repo, tip in zip((one, two), tips, strict=True):
-        home = tmp_path / f"w{repo.name}"
-        home.mkdir()
-        roots.append(expanded(home, {"kind": "git", "commit": tip}, {"git": str(repo), "commit": tip}))
+    roots = [expanded(tmp_path / f"w{tip}", repo, tip) for repo, tip in zip((one, two), tips, strict=True)]
     heads = {git(root, "rev-parse", "HEAD") for root in roots}
     assert len(heads) == 1
     assert not heads & set(tips)
@@ -125,6 +107,6 @@ def test_the_same_snapshot_out_of_different_histories_is_the_same_commit(tmp_pat
 def test_objects_are_no_hard_links_to_the_source(tmp_path):
     repo = init(tmp_path / "corpus" / "repo")
     pinned = commit(repo, {"a.py": "x"})
-    root = expanded(tmp_path, {"kind": "git", "commit": pinned}, {"git": "repo", "commit": pinned})
+    root = expanded(tmp_path / "home", repo, pinned)
     assert all(path.stat().st_nlink == 1 for path in root.rglob("*") if path.is_file())
     assert git_effects.run(["cat-file", "-e", pinned], cwd=root).exit != 0

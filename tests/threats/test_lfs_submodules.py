@@ -4,29 +4,17 @@ LFS pointers without git-lfs, submodules never fetched, a smudge filter that is 
 the committed bytes, or the source is refused early by the path that is wrong.
 """
 
-import threading
-
 import pytest
 
-from bench.effects import template
-from bench.effects.context import Context, Job
-from bench.effects.store import open_store
 from bench.errors import SourceError
-from bench.steps import template as step
 from tests.effects.sources.repositories import commit, git, init
+from tests.steps.templates import expanded
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "ab" * 32 + "\nsize 12345\n"
 
 
 def made(tmp_path, repo, tip, kind):
-    spec = {"git": str(repo), "commit": tip} if kind == "git" else {"dir": str(repo)}
-    keyed = {"kind": kind} | ({"commit": tip} if kind == "git" else {})
-    scratch = tmp_path / f"scratch-{kind}"
-    scratch.mkdir()
-    store = open_store(tmp_path / f"store-{kind}")
-    job = Job("template", "t", "k", {"source": keyed, "markers": []}, {}, {}, {"source": spec})
-    out = step.make(job, Context(store, tmp_path, scratch, threading.Event(), str))
-    return template.expand(store, out.outputs["tree"].blob, out.body["commit"])
+    return expanded(tmp_path / f"home-{kind}", repo, tip if kind == "git" else None)
 
 
 @pytest.mark.parametrize("kind", ["git", "dir"])

@@ -29,17 +29,11 @@ def home(spec: Mapping[str, Any], root: Path) -> Path:
     if not folder.is_dir():
         raise CorpusError("is not a directory", where=where)
     real = folder.resolve()
-    hidden = [part for part in (layout.oracles, layout.artifacts) if real.is_relative_to(part.resolve())]
-    if hidden or real == layout.corpus.resolve():
-        raise CorpusError("is where this workspace keeps its own files", where=where, remedy="name another directory")
+    own = [part.resolve() for part in (layout.corpus, layout.oracles, layout.artifacts)]
+    if any(part.is_relative_to(real) for part in own) or any(real.is_relative_to(part) for part in own[1:]):
+        # Its evidence would be part of what it is made from, and hidden files part of what an agent sees.
+        raise CorpusError("holds this workspace's own files", where=where, remedy="name another directory, or a git source")
     return folder
-
-
-def skip(root: Path, folder: Path) -> frozenset[str]:
-    """Paths below `folder` that are parts of this very workspace, and so never part of a source."""
-    layout, base = Layout(root), folder.resolve()
-    own = (layout.corpus.resolve(), layout.oracles.resolve(), layout.artifacts.resolve())
-    return frozenset(path.relative_to(base).as_posix() for path in own if path.is_relative_to(base) and path != base)
 
 
 class Directory:
@@ -48,8 +42,7 @@ class Directory:
     def fetch(self, spec: Mapping[str, Any], root: Path, scratch: Path, cancel: threading.Event) -> Fetched:
         """Read it; `revision` is the tree's digest."""
         folder = home(spec, root)
-        own = skip(root, folder)
-        entries = trees.read(folder, skip=lambda path: path in own or path.rpartition("/")[2] in SKIPPED)
+        entries = trees.read(folder, skip=lambda path: path.rpartition("/")[2] in SKIPPED)
         self._check_submodules(folder, scratch, {entry.path for entry in entries})
         rules.check_size(len(entries), sum(len(entry.data) for entry in entries))
         return Fetched(entries, trees.tree_digest(entries))
