@@ -7,7 +7,8 @@ import pytest
 
 from bench.core import records
 from bench.core.records import Record
-from bench.effects import git, template, trees
+from bench.effects import git, sandbox, template, trees
+from bench.effects.sandbox import runner
 from bench.effects.store import open_store
 from bench.effects.trees import Entry
 from bench.errors import IntegrityError, SourceError, StepFailed
@@ -145,3 +146,19 @@ def test_sanitise_takes_out_and_names_what_an_agent_may_not_see():
 def test_nothing_left_is_refused():
     with pytest.raises(SourceError, match="no files"):
         template.sanitise([Entry(".git/HEAD", "100644", b"x")], nothing)
+
+
+@pytest.mark.parametrize("backing", sandbox.BACKINGS)
+def test_in_a_sandbox_git_sees_it_clean_without_reading_the_files(tmp_path, backing):
+    store = open_store(tmp_path / "store")
+    root = template.materialise(store, record_of(store, FILES))
+    workspace = sandbox.Workspace(root, tmp_path / "upper", backing=backing)
+    runner.prepare(workspace)
+    try:
+        # diff-files looks at the index and at stat alone: any entry in need of a closer look is printed (a copy's links are)
+        script = "git diff-files README.md bin data.bin; git status --porcelain --ignored; git rev-list --all; touch x; git add x; git commit -qm x"
+        done = runner.run(sandbox.Spec(("/bin/sh", "-ec", script), workspace=workspace))
+        assert (done.exit, done.stdout.decode(), done.stderr) == (0, git.commit_of(FILES) + "\n", b"")
+    finally:
+        runner.discard(workspace)
+    template.prove(root, git.commit_of(FILES))

@@ -1,6 +1,8 @@
 """`git` sources: exactly one commit's bytes, whatever configuration, attributes and refs surround it."""
 
+import functools
 import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -123,3 +125,29 @@ def test_no_password_in_the_error_of_a_failing_fetch(tmp_path):
         fetch(tmp_path, spec)
     assert "secret" not in str(caught.value)
     assert "user" not in str(caught.value)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_server_that_gives_no_single_commits_is_asked_for_all_refs(tmp_path, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    repo = init(tmp_path / "repo")
+    first = commit(repo, {"a": "1"})
+    commit(repo, {"a": "2"})
+    git(tmp_path, "clone", "--quiet", "--bare", str(repo), "served/x.git")
+    git(tmp_path / "served/x.git", "update-server-info")
+    handler = functools.partial(_Quiet, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            spec = {"git": f"http://127.0.0.1:{server.server_port}/x.git", "ref": "main~1", "commit": first}
+            assert contents(fetch(tmp_path, spec)) == {"a": ("100644", b"1")}
+            assert resolve(tmp_path, spec | {"ref": "main"}) == git(repo, "rev-parse", "main")
+        finally:
+            server.shutdown()
+            thread.join()
