@@ -1,0 +1,169 @@
+"""Step `cell`: what a session is worth. Free, and made again from the store alone whenever grading or an oracle changes.
+
+params {verify, verify_s, oracle_s, prices, role, aliases}; inputs {session, template, oracle?, expected?, assets?} → body
+of the reference's outcome fields, outputs {patch}. Order: layers rebuilt, planted files out, authored tests, oracle, patch
+and churn, skill, cost, alarms. The body holds no clock, path or random value. A session that left nothing is not graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.core import alarms, cost, junit, outcome, verdict
+from bench.core.markers import VARIABLES
+from bench.core.outcome import Authored
+from bench.core.records import FINAL, Record
+from bench.core.verdict import Ended, Expected, Verdict
+from bench.effects import changes as changes_module
+from bench.effects import trees
+from bench.effects.changes import Changes
+from bench.effects.context import Context, Job, Made
+from bench.effects.grading import patches, staging, verifiers
+from bench.effects.grading.patches import EMPTY, Patch
+from bench.effects.grading.staging import Stage
+from bench.effects.grading.verifiers import Hidden, Run, View
+
+KIND = "cell"
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What grading found, before it is put into words."""
+
+    authored: Authored
+    oracle: Verdict | None
+    patch: Patch
+    planted: list[tuple[str, str]]
+
+
+def make(job: Job, context: Context) -> Made:
+    """Grade, or carry the session's own failure through."""
+    session = job.inputs["session"]
+    changes = _changes(session, context)
+    transcript = context.store.get(session.outputs["transcript"].blob) if "transcript" in session.outputs else b""
+    common = _carried(session, changes) | _priced(session.body, job.params)
+    if changes is None or not outcome.may_grade(session.state, session.body):
+        body = common | outcome.ungraded(session.body, session.state, session.reason) | _churn(None)
+        return _made(body | {"alarms": _asked(transcript)}, {}, session)
+    unready = next((role for role in ("oracle", "expected") if role in job.inputs and job.inputs[role].state != FINAL), None)
+    graded = _grade(job, context, changes, with_oracle=unready is None)
+    body = common | outcome.graded(session.body, graded.authored, changes.any, graded.oracle) | _churn(graded.patch)
+    if unready:
+        body |= outcome.unavailable(body, f"the {unready} record is {job.inputs[unready].state}")
+    raised = _alarms(job, context, changes, graded, transcript)
+    outputs = {"patch": context.store.put(graded.patch.data)}
+    return _made(body | {"alarms": raised}, outputs, session)
+
+
+def _made(body: dict[str, Any], outputs: Mapping[str, Any], session: Record) -> Made:
+    state, reason = outcome.state(body, session.state)
+    return Made(body, outputs, state, reason)
+
+
+def _changes(session: Record, context: Context) -> Changes | None:
+    blob = session.outputs.get("changes")
+    return changes_module.unpack(context.store.get(blob.blob)) if blob else None
+
+
+def _carried(session: Record, changes: Changes | None) -> dict[str, Any]:
+    said = {name: session.body.get(name) for name in outcome.CARRIED}
+    return said | {"session_key": session.key, "churn_digest": changes.digest if changes else None}
+
+
+def _priced(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    usage = body.get("usage")
+    dollars = cost.price(usage, params.get("prices"))
+    tokens = {name: (usage or {}).get(name) for name in cost.TOKENS}
+    return {**tokens, "cost_usd": dollars, "list_price_usd": dollars}
+
+
+def _churn(patch: Patch | None) -> dict[str, Any]:
+    if patch is None:
+        return {"diff_files": None, "diff_insertions": None, "diff_deletions": None, "patch_truncated": None}
+    return {
+        "diff_files": patch.files,
+        "diff_insertions": patch.insertions,
+        "diff_deletions": patch.deletions,
+        "patch_truncated": patch.truncated,
+    }
+
+
+def _grade(job: Job, context: Context, changes: Changes, *, with_oracle: bool) -> Graded:
+    params, inputs = job.params, job.inputs
+    staged = staging.stage(
+        context.store, inputs["template"], inputs.get("assets"), scratch=context.scratch, cancel=context.cancel
+    )
+    oracle = None
+    if "oracle" in inputs and with_oracle:
+        oracle = staging.hidden(context.store, inputs["oracle"], dict(params.get("aliases") or {}))
+    planted = alarms.planted(staged.added(changes), oracle.pythonpath if oracle else ())
+    found = None
+    with staging.view(staged, changes, remove=tuple(path for path, _ in planted)) as view:
+        authored = _authored(view, params, context)
+        if oracle:
+            found = _judged(view, oracle, job, staged)
+    patch = patches.of_changes(changes, staged.template, staged.commit, cancel=context.cancel) if changes.any else EMPTY
+    return Graded(authored, found, patch, planted)
+
+
+def _authored(view: View, params: Mapping[str, Any], context: Context) -> Authored:
+    seconds = float(params["verify_s"])
+    done = verifiers.visible(view, str(params["verify"]), seconds=seconds, cancel=context.cancel)
+    return Authored(done.exit, done.limit, done.stdout + done.stderr)
+
+
+def _judged(view: View, oracle: Hidden, job: Job, staged: Stage) -> Verdict:
+    seconds = float(job.params["oracle_s"])
+    run = verifiers.hidden(view, oracle, seconds=seconds, scratch=staged.scratch, cancel=staged.cancel)
+    ended = Ended(run.exit, run.limit, run.channel)
+    if oracle.pytest:
+        return verdict.judge(ended, run.nonce, _expected(job))
+    if oracle.report == "pytest":
+        return verdict.judge_ids(ended, _reported(run), _expected(job))
+    return verdict.judge_exit(ended)
+
+
+def _reported(run: Run) -> list[tuple[str, str]]:
+    try:
+        return junit.read(run.channel)
+    except ValueError:
+        return []
+
+
+def _expected(job: Job) -> Expected | None:
+    record = job.inputs.get("expected")
+    if record is None:
+        return None
+    body = record.body
+    return Expected(*(frozenset(body[name]) for name in ("ids", "loose", "patched", "probes")))
+
+
+def _alarms(job: Job, context: Context, changes: Changes, graded: Graded, transcript: bytes) -> list[dict[str, str]]:
+    texts = {entry.path: entry.data for entry in changes.entries if entry.mode != "120000"}
+    found = [
+        *alarms.of_planted(graded.planted),
+        *alarms.of_oddities(changes.oddities),
+        *alarms.of_attributes(texts),
+        *alarms.of_verdict_files(texts, alarms.commands(transcript)),
+        *_asked(transcript),
+        *alarms.of_names(transcript, _secrets(job, context, changes)),
+        *(alarms.alarm(kind, detail) for kind, detail in (graded.oracle.alarms if graded.oracle else ())),
+    ]
+    return list({(a["kind"], a["detail"]): a for a in found}.values())
+
+
+def _asked(transcript: bytes) -> list[dict[str, str]]:
+    return alarms.of_probing(alarms.commands(transcript))
+
+
+def _secrets(job: Job, context: Context, changes: Changes) -> list[str]:
+    """Names that only a grader knows: our variables, and files of the oracle that neither template nor session has."""
+    if "oracle" not in job.inputs:
+        return list(VARIABLES)
+    known = {entry.path.rpartition("/")[2] for entry in changes.entries}
+    packed = context.store.get(job.inputs["template"].outputs["tree"].blob)
+    known |= {entry.path.rpartition("/")[2] for entry in trees.entries_of(packed)}
+    names = {str(file["target"]).rpartition("/")[2] for file in job.inputs["oracle"].body["files"]}
+    return [*VARIABLES, *sorted(names - known)]
