@@ -156,7 +156,8 @@ def test_in_a_sandbox_git_sees_it_clean_without_reading_the_files(tmp_path, back
     runner.prepare(workspace)
     try:
         # diff-files looks at the index and at stat alone: any entry in need of a closer look is printed (a copy's links are)
-        script = "git diff-files README.md bin data.bin; git status --porcelain --ignored; git rev-list --all; touch x; git add x; git commit -qm x"
+        steps = ["git diff-files README.md bin data.bin", "git status --porcelain --ignored", "git rev-list --all"]
+        script = "; ".join([*steps, "touch x", "git add x", "git commit -qm x"])
         done = runner.run(sandbox.Spec(("/bin/sh", "-ec", script), workspace=workspace))
         assert (done.exit, done.stdout.decode(), done.stderr) == (0, git.commit_of(FILES) + "\n", b"")
     finally:
