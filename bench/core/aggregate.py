@@ -49,6 +49,9 @@ def compact(identity: Mapping[str, Any], cell: Record | None) -> dict[str, Any]:
     body = cell.body
     row |= {name: body[name] for name in SAID if body.get(name) is not None}
     row |= {"state": cell.state, "resolved": body.get("resolved") is True, "cell": [cell.key, cell.content]}
+    if "patch" in cell.outputs:
+        # The patch itself: the digest of all changes also covers noise that git leaves out.
+        row["churn_digest"] = cell.outputs["patch"].blob
     if cell.state == UNUSABLE and "error_kind" not in row:
         # The cell's own code gave up: ours to answer for, not the arm's.
         row["error_kind"] = "infra-error"

@@ -65,6 +65,7 @@ def build(row: Mapped, cell: Record | None, session: Record | None, *, patch: by
 
 _FACTS = (
     "model",
+    "priced_model",
     "effort",
     "backing",
     "num_turns",

@@ -71,7 +71,8 @@ def _headlines(arms: Sequence[Mapped]) -> list[dict[str, Any]]:
     """One entry per candidate: both sides' counts and the differences, for a sentence."""
     named = {arm["name"]: arm for arm in arms}
     return [
-        {"arm": arm, "against": named[arm["against"]]}
+        # The time of a replay is the time of reading a recording.
+        {"arm": arm, "against": named[arm["against"]], "timed": not (arm["replayed"] or named[arm["against"]]["replayed"])}
         for arm in arms
         if arm["role"] == "candidate" and arm["against"] and arm["valid"] and named[arm["against"]]["valid"]
     ]

@@ -100,14 +100,19 @@ def _verdict(mine: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def turning_points(classes: Sequence[Mapping[str, Any]], baseline: str) -> list[str]:
-    """One sentence per arm: up to which class it is cheaper than the baseline, and why no longer from the next one on."""
+    """One sentence per arm: up to which class it is cheaper than the baseline, and why no longer from the next one on.
+
+    Nothing is said of an arm whose costs are unknown throughout but that.
+    """
     arms = list(dict.fromkeys(arm for entry in classes for arm in entry["arms"]))
     lines = []
     for arm in arms:
         ran = [(entry["class"], entry["arms"][arm]) for entry in classes if arm in entry["arms"]]
         lost = [(name, verdict["why"]) for name, verdict in ran if not verdict["wins"]]
         won = [name for name, verdict in ran if verdict["wins"]]
-        if not lost:
+        if all(verdict["saved_pct"] is None for _, verdict in ran):
+            lines.append(f"what {arm} costs against {baseline} is not known")
+        elif not lost:
             lines.append(f"{arm} is cheaper than {baseline} in every class measured ({', '.join(won)})")
         elif not won:
             lines.append(f"{arm} is in no class cheaper than {baseline} without resolving less ({lost[0][0]}: {lost[0][1]})")

@@ -41,6 +41,7 @@ def test_a_compact_row_leaves_out_what_is_unknown() -> None:
     assert row["cell"] == [record.key, record.content]
     assert row["session"] == [digest.of_bytes(b"session"), digest.of_bytes(b"content")]
     assert len(row["alarms"][0]["detail"]) == aggregate.DETAIL
+    assert row["churn_digest"] == record.outputs["patch"].blob
 
 
 def test_a_missing_record_is_not_run_and_a_bare_unusable_one_is_infra() -> None:

@@ -80,6 +80,10 @@ def test_cheaper_while_resolving_less_is_no_win() -> None:
 
 def test_everywhere_nowhere_and_unknown() -> None:
     assert "in every class" in savings.turning_points(grouped(("trivial", 0.5, 3)), "baseline")[0]
-    assert "cost unknown" in savings.turning_points(grouped(("trivial", None, 3)), "baseline")[0]
+    assert savings.turning_points(grouped(("trivial", None, 3)), "baseline") == [
+        "what lean costs against baseline is not known"
+    ]
+    half = savings.turning_points(grouped(("trivial", 0.5, 3), ("cross-module", None, 3)), "baseline")
+    assert half == ["lean is cheaper than baseline in trivial; it stops winning at cross-module (cost unknown)"]
     late = savings.turning_points(grouped(("trivial", 2.0, 3), ("cross-module", 0.5, 3)), "baseline")
     assert late == ["lean is cheaper than baseline in cross-module; it does not win at trivial (100 % dearer)"]
