@@ -9,6 +9,7 @@ from bench.make.stamp import answer
 answer(__file__)  # a bare `doit` with nothing to do ends here, before anything else is imported
 
 from bench.layout import record  # noqa: E402 - the stamp answers first
+from bench.make import cells, rows  # noqa: E402
 from bench.make.load import pipeline  # noqa: E402
 
 PIPELINE = pipeline(__file__)
@@ -18,55 +19,55 @@ step = PIPELINE.step
 
 def task_template():
     """sanitised, parentless clone of a source at one revision"""
-    for name, (params, files, hints) in PIPELINE.sources().items():
+    for name, params, files, hints in rows.sources(PIPELINE):
         yield step("template", name, params, files=files, hints=hints)
 
 
 def task_graph():
     """program-dependence graph of a template, normalised, free of harness markers"""
-    for name, (source, params) in PIPELINE.graphs().items():
-        yield step("graph", name, params, needs={"template": record("template", source)})
+    for name, template, params in rows.graphs(PIPELINE):
+        yield step("graph", name, params, needs={"template": template})
 
 
 def task_assets():
     """read-only dependency trees of a benchmark task"""
-    for name, params, hints in PIPELINE.assets():
+    for name, params, hints in rows.assets(PIPELINE):
         yield step("assets", name, params, hints=hints)
 
 
 def task_oracle():
     """hidden grader files of a benchmark task, sealed"""
-    for name, params, files in PIPELINE.oracles():
+    for name, params, files in rows.oracles(PIPELINE):
         yield step("oracle", name, params, files=files)
 
 
 def task_gold():
     """reference solution of a benchmark task, as a patch"""
-    for name, template, params, files in PIPELINE.golds():
+    for name, template, params, files in rows.golds(PIPELINE):
         yield step("gold", name, params, needs={"template": template}, files=files)
 
 
 def task_expected():
     """test ids that pass under the reference solution, twice"""
-    for name, params, needs in PIPELINE.expected():
+    for name, params, needs in rows.expected(PIPELINE):
         yield step("expected", name, params, needs=needs)
 
 
 def task_skill():
     """snapshot of an arm's skills with its overlay"""
-    for name, params, files in PIPELINE.skill_arms():
+    for name, params, files in rows.skills(PIPELINE):
         yield step("skill", name, params, files=files)
 
 
 def task_runtime():
     """what runs sessions: engine, sandbox protocol"""
-    for name, params in PIPELINE.runtimes():
+    for name, params in rows.runtimes(PIPELINE):
         yield step("runtime", name, params)
 
 
 def task_session():
     """the agent's work for one task, arm and run (paid, unless replayed)"""
-    for cell in PIPELINE.cells():
+    for cell in cells.rows(PIPELINE):
         yield step(
             "session",
             cell.name,
@@ -89,7 +90,7 @@ def task_session():
 
 def task_cell():
     """what authored tests, oracle and scoring say about one session (free)"""
-    for cell in PIPELINE.cells():
+    for cell in cells.rows(PIPELINE):
         yield step(
             "cell",
             cell.name,
@@ -106,7 +107,7 @@ def task_cell():
 
 def task_aggregate():
     """medians and counts of a benchmark task, then of the suite"""
-    for name, params, needs in PIPELINE.aggregates():
+    for name, params, needs in rows.aggregates(PIPELINE):
         yield step("aggregate", name, params, needs=needs)
 
 
@@ -120,7 +121,7 @@ def task_report():
     """report.md, index.html and results.jsonl of a suite"""
     for name in PIPELINE.suites:
         needs = {"aggregate": record("aggregate", name), "health": record("health", name)}
-        yield step("report", name, PIPELINE.report_params(name), needs=needs)
+        yield step("report", name, rows.report_params(PIPELINE, name), needs=needs)
 
 
 def task_suite():

@@ -1,16 +1,17 @@
-"""One row per cell: the names and parameters of its session and of its grading, shared between the runs of a task and arm."""
+"""One row per cell: names and parameters of its session and its grading, shared by the runs of a task and arm."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bench import layout
-from bench.core.suite import Arm, Suite, Task
-
-REPLAY = "replay/"
-AGGREGATE_WIDTH = 100
-"""Inputs of one aggregate at most: doit's cost grows with their square (design section 3)."""
+from bench.core import model_id, prices
+from bench.core.matrix import Cell
+from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
+from bench.make.corpus import recorded_model
+from bench.make.pipeline import Pipeline, uses_assets
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,6 @@ class CellRow:
 
     name: str
     suite: Suite
-    task: Task
-    arm: Arm
     template: str
     graph: str | None
     assets: str | None
@@ -40,12 +39,59 @@ class CellRow:
         """Path of the session's record."""
         return layout.record("session", self.name)
 
-    def run(self, number: int) -> CellRow:
-        """The same task and arm in another run."""
-        name = f"{self.suite.name}/{self.task.id}/{self.arm.name}/{number}"
-        return replace(self, name=name, session_params=self.session_params | {"run": number})
+
+def rows(pipeline: Pipeline) -> Iterator[CellRow]:
+    """Every cell of every suite, in matrix order."""
+    for name, matrix in pipeline.matrices.items():
+        bases: dict[tuple[str, str], CellRow] = {}
+        for cell in matrix.cells:
+            base = bases.get((cell.task.id, cell.arm.name))
+            if base is None:
+                bases[cell.task.id, cell.arm.name] = base = _row(pipeline, pipeline.suites[name], cell)
+            yield replace(base, name=f"{name}/{cell.name}", session_params=base.session_params | {"run": cell.run})
 
 
-def uses_assets(task: Task) -> bool:
-    """Whether anything is mounted beside the source."""
-    return bool(task.dependencies or task.sandbox_dependencies)
+def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
+    task, arm = cell.task, cell.arm
+    own = pipeline.task_names[suite.name, task.id]
+    free = arm.engine in FREE_ENGINES
+    played = model_id.cassette(suite.model) if suite.model and not free else None
+    cassette = f"{layout.CORPUS}/cassettes/{played}.json" if played else None
+    priced = None if free else recorded_model(pipeline.workspace, cassette) if cassette else suite.model
+    return CellRow(
+        name="",
+        suite=suite,
+        template=layout.record("template", pipeline.source_name(task)),
+        graph=layout.record("graph", pipeline.graph_name(suite, task) or "") if arm.graph else None,
+        assets=layout.record("assets", own) if uses_assets(task) else None,
+        skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills else None,
+        runtime=layout.record("runtime", arm.engine),
+        gold=layout.record("gold", own) if arm.engine == "gold" and task.gold else None,
+        cassette=cassette,
+        oracle=layout.record("oracle", own) if task.oracle else None,
+        expected=layout.record("expected", own) if task.oracle and task.gold else None,
+        session_params=session_params(suite, task, arm),
+        cell_params={
+            "verify": task.verify,
+            "verify_s": suite.limits.verify_s,
+            "oracle_s": suite.limits.oracle_s,
+            "prices": prices.row(pipeline.prices, priced),
+            "role": arm.role,
+            "aliases": dict(suite.env_aliases),
+        },
+        hints={"cassette": played} if played else {},
+        paid=not free and played is None,
+    )
+
+
+def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
+    """What can reach a session's result, and nothing else: a free engine is given no prompt, model or token limit."""
+    limits: dict[str, Any] = {"setup_s": suite.limits.setup_s}
+    said: dict[str, Any] = {"engine": arm.engine, "role": arm.role, "setup": task.setup, "run": 0}
+    if arm.replica is not None:
+        said["replica"] = arm.replica
+    if arm.engine not in FREE_ENGINES:
+        limits |= {"session_s": suite.limits.session_s, "turns": suite.limits.turns, "tokens": suite.limits.tokens}
+        said |= {"prompt": task.prompt, "model": suite.model, "effort": suite.effort}
+        said |= {"expected_skill": arm.expects, "engine_params": dict(arm.params)}
+    return said | {"limits": limits}

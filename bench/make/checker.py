@@ -1,4 +1,4 @@
-"""doit's view of files: an input is its content digest, and a target exists only if it is sealed and up to date by its state."""
+"""doit's view of files: inputs are content digests; a target exists only if it is sealed and up to date by its state."""
 
 from __future__ import annotations
 

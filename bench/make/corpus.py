@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bench import layout
-from bench.core import corpus, lock
+from bench.core import corpus, lock, prices
 from bench.core.suite import Suite
 from bench.effects import files
 from bench.errors import CorpusError, UsageError
@@ -14,6 +14,9 @@ from bench.make.workspace import Workspace
 LIMIT = 4 << 20
 """Bytes of one corpus file."""
 ARMS = "arms.yaml"
+CASSETTE_LIMIT = 64 << 20
+CASSETTES = "cassettes:"
+"""Row of the index that remembers whose answers a cassette holds."""
 VALID = "valid:"
 """Row of the index that remembers which texts passed their JSON Schema."""
 
@@ -62,17 +65,29 @@ def load_lock(workspace: Workspace, suite: str) -> lock.Lock:
     return lock.parse(text, relative)
 
 
-def load_prices(workspace: Workspace) -> dict[str, dict[str, float]]:
+def load_prices(workspace: Workspace) -> prices.Table:
     """Model → USD per million tokens; empty when the workspace has no price table."""
     path = workspace.layout.corpus / "prices.json"
-    if not path.is_file():
-        return {}
-    where = f"{layout.CORPUS}/{path.name}"
-    try:
-        table = json.loads(_text(workspace, where))
-        return {model: dict(row) for model, row in table["models"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise CorpusError("not a price table", where=where, remedy='give {"models": {NAME: {input, output, …}}}') from None
+    return (
+        prices.parse(_text(workspace, where), where) if path.is_file() and (where := f"{layout.CORPUS}/{path.name}") else {}
+    )
+
+
+def recorded_model(workspace: Workspace, path: str) -> str | None:
+    """The model that a cassette recorded, whose list price its tokens have; the file is read once per content."""
+    if not (workspace.layout.root / path).is_file():
+        raise CorpusError("there is no such cassette", where=path, remedy="record one, or name another model")
+    known = workspace.index.rows.setdefault(CASSETTES, {})
+    content = workspace.index.file_digest(path)
+    if known.get(path, [None])[0] != content:
+        try:
+            model = json.loads(files.read_regular(workspace.layout.root / path, CASSETTE_LIMIT)).get("model")
+        except (ValueError, AttributeError):
+            raise CorpusError("is not a cassette", where=path) from None
+        known[path] = [content, model]
+        workspace.index.pending.append(CASSETTES)
+    found = known[path][1]
+    return found if isinstance(found, str) else None
 
 
 def _text(workspace: Workspace, path: str) -> str:

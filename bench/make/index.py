@@ -131,7 +131,7 @@ class Index:
             self._snapshot.pop(path, None)
 
     def digest(self, path: str) -> str:
-        """State of a path as doit compares it: a record's content, a raw file's digest, or `absent`. A snapshot per process."""
+        """A path's state as doit compares it: a record's content, a file's digest, or `absent`. A snapshot per process."""
         seen = self._snapshot.get(path)
         if seen is not None:
             return seen

@@ -1,4 +1,4 @@
-"""Revocation and its taking back: records and key entries move to artifacts/revoked/ and return from there. Deletes nothing."""
+"""Revocation and its taking back: records and key entries move to artifacts/revoked/ and return. Deletes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The stamp: a bare `doit` over untouched files is answered from stat keys alone, before anything heavy is imported.
 
-It holds the paths of every file that the last complete green run depended on or made, of their folders, of our own code and of
-the installed packages, one digest over all their stat keys, the answer that was printed, and the moment from which some
+It holds the paths of every file that the last complete green run depended on or made, of their folders, of our own code and
+of the installed packages, one digest over all their stat keys, the answer that was printed, and the moment from which some
 evidence is too old. Any difference, and any argument, falls through to the full check.
 """
 

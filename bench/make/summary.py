@@ -1,4 +1,4 @@
-"""The end of a run in words: what was built, reused, measured; the arms side by side; where the report lies; the exit code."""
+"""The end of a run in words: what was built, reused, measured; the arms side by side; the report; the exit code."""
 
 from __future__ import annotations
 

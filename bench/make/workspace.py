@@ -113,7 +113,7 @@ class Workspace:
         return state == records.UNUSABLE and step.paid and self.journal.attempts(key) > step.retries
 
     def stands(self, step: Step) -> bool:
-        """Whether the step's target needs no making, its inputs left aside: sealed, signed alike, settled, whole, not too old."""
+        """Whether the target needs no making, its inputs left aside: sealed, signed alike, settled, whole, not too old."""
         facts = self.index.known(step.target) or self._recheck(step)
         return (
             facts is not None
@@ -132,7 +132,7 @@ class Workspace:
         return self.index.note(step.target, record, known.sign)
 
     def read(self, path: str) -> Record | None:
-        """The record at a path if it is what was sealed by us; a forged or damaged one is named once and counts as absent."""
+        """The record at a path if it is what we sealed; a forged or damaged one is named once and counts as absent."""
         try:
             data = Path(self.layout.root, path).read_bytes()
         except OSError:
@@ -160,6 +160,6 @@ class Workspace:
 
     def laid_out(self, path: str) -> bool:
         """Whether a report's file stands as its record says."""
-        _, _, suite, name = path.split("/", 3)
+        suite = path.split("/", 3)[2]
         facts = self.index.known(layout.record("report", suite))
         return facts is not None and self.index.file_digest(path) in facts.blobs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import getopt
 import traceback
 from collections.abc import Iterable
 from typing import Any
@@ -25,15 +26,31 @@ class Guarded(Command):
     """Errors become one line and an exit code; a traceback is printed only with BENCH_DEBUG=1."""
 
     def parse_execute(self, in_args: list[str]) -> int:
-        """Run the command."""
+        """Run the command. Options may stand after steps too."""
         try:
-            return int(super().parse_execute(in_args) or 0)
+            return int(super().parse_execute(self._permuted(in_args)) or 0)
         except BenchError as error:
             return _said(str(error), error.exit_code)
         except (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask) as error:
             return _said(str(error), USAGE)
         except KeyboardInterrupt:
             return _said("interrupted", CANCELLED)
+
+    def _permuted(self, in_args: list[str]) -> list[str]:
+        # doit's parser stops at the first word that is no option; people write `doit clean STEP --dry-run`.
+        try:
+            options, words = getopt.gnu_getopt(in_args, self.cmdparser.get_short(), self.cmdparser.get_long())
+        except getopt.GetoptError:
+            return in_args
+        flat = [part for name, value in options for part in ((name, value) if _takes_value(self, name) else (name,))]
+        return [*flat, *words]
+
+
+def _takes_value(command: Command, name: str) -> bool:
+    for option in command.cmdparser.options:
+        if name in (f"-{option.short}", f"--{option.long}"):
+            return option.type is not bool
+    return False
 
 
 class StepCommand(Guarded, DoitCmdBase):

@@ -56,7 +56,7 @@ class Gc(StepCommand):
 
 
 def _roots(workspace: Workspace, gone: set[Path]) -> Iterator[Record]:
-    for key in workspace.store.keys():
+    for key in list(workspace.store.keys()):
         if (record := workspace.store.find(key)) is not None:
             yield record
     folders = [workspace.layout.artifacts / folder for folder in sorted(set(layout.FOLDERS.values()))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +62,3 @@ def _scaffold() -> Path:
         if all((place / part).exists() for part in PARTS):
             return place
     raise MissingPart("the installed package holds no workspace to copy", remedy="install it again")
-
-
-def main(argv: list[str]) -> int:
-    """`python -m bench init DIR`."""
-    if argv[:1] != ["init"]:
-        sys.stderr.write("usage: python -m bench init DIR   (everything else: doit)\n")
-        return UsageError.exit_code
-    from doit.doit_cmd import DoitMain
-
-    return int(DoitMain().run(argv))

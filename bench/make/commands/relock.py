@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bench.core import lock as locks
 from bench.effects import console, files, interpreter, resolve, sources
 from bench.errors import UsageError
@@ -17,7 +19,12 @@ class Relock(StepCommand):
     doc_description = None
     cmd_options = (option("check", bool, False, "only say whether the lock file is up to date"),)
 
-    def _execute(self, pos_args: list[str], check: bool) -> int:
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Resolve. The steps are not declared first: they would miss what is not locked yet."""
+        self.loader.setup(params)
+        return self._relock(args, bool(params["check"]))
+
+    def _relock(self, pos_args: list[str], check: bool) -> int:
         pipeline = self.pipeline
         if not pos_args:
             raise UsageError("relock which suite?", remedy=f"one of {', '.join(pipeline.suites)}")

@@ -56,6 +56,7 @@ class Run(StepCommand):
     def _execute(self, process: int) -> int:
         pipeline, run = self.pipeline, self.pipeline.workspace.run
         names = self.selected(self.sel_tasks or [])
+        pipeline.check_ready([suite for suite in pipeline.suites if self._touches(names, suite)])
         control = TaskControl(self.task_list)
         control.process(names)
         if pipeline.given:
@@ -104,11 +105,13 @@ class Run(StepCommand):
             sync=False,
         )
 
+    @staticmethod
+    def _touches(names: list[str], suite: str) -> bool:
+        return any(word.split(":", 1)[-1].split("/", 1)[0] == suite for word in names)
+
     def _workers(self, names: list[str]) -> int:
         wanted = [
-            suite.workers
-            for name, suite in self.pipeline.suites.items()
-            if suite.workers and any(word.split(":", 1)[-1].split("/", 1)[0] == name for word in names)
+            suite.workers for name, suite in self.pipeline.suites.items() if suite.workers and self._touches(names, name)
         ]
         return max(wanted) if wanted else max(1, min(MAX_WORKERS, os.cpu_count() or 1))
 

@@ -32,7 +32,7 @@ class Verify(StepCommand):
         found = list(_on_disk(workspace, faults))
         for record in found:
             faults += _record_faults(workspace, record)
-        for key in workspace.store.keys():
+        for key in list(workspace.store.keys()):
             if workspace.store.find(key) is None:
                 faults.append(f"store entry {key[:15]}… is damaged, or bytes that it names are missing")
         blobs = 0
