@@ -48,7 +48,7 @@ def build(row: Mapped, cell: Record | None, session: Record | None, *, patch: by
         "reason": body.get("error_detail") or row.get("reason"),
         "replayed": bool(row.get("replayed")),
         "checks": _checks(row, body),
-        "facts": {name: body.get(name, ran.get(name)) for name in _FACTS},
+        "facts": {name: body.get(name, ran.get(name)) for name in FACTS},
         "alarms": [dict(alarm) for alarm in body.get("alarms") or ()],
         "diagnostics": list(ran.get("evidence_diagnostics") or ()),
         "pressure": dict(ran.get("pressure") or {}),
@@ -63,7 +63,7 @@ def build(row: Mapped, cell: Record | None, session: Record | None, *, patch: by
     }
 
 
-_FACTS = (
+FACTS = (
     "model",
     "priced_model",
     "effort",
@@ -83,6 +83,7 @@ _FACTS = (
     "tool_use_counts",
     "measured_at",
 )
+"""What a page tells of a cell, from the cell's body or else its session's; absent is unknown."""
 
 
 def _checks(row: Mapped, body: Mapped) -> list[dict[str, Any]]:

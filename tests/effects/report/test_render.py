@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+from bench.core import cellview
 from bench.effects.report.render import Renderer
 
 VIEW = {
@@ -23,26 +24,7 @@ VIEW = {
     "reason": "::error::x",
     "replayed": False,
     "checks": [],
-    "facts": dict.fromkeys(
-        [
-            "model",
-            "effort",
-            "backing",
-            "num_turns",
-            "duration_s",
-            "cost_usd",
-            "spent_usd",
-            "input_tokens",
-            "cache_creation_input_tokens",
-            "cache_read_input_tokens",
-            "output_tokens",
-            "diff_files",
-            "diff_insertions",
-            "diff_deletions",
-            "tool_use_counts",
-            "measured_at",
-        ]
-    ),
+    "facts": dict.fromkeys(cellview.FACTS),
     "alarms": [],
     "diagnostics": [],
     "pressure": {},
