@@ -29,6 +29,12 @@ def test_phrase_is_not_a_bag_of_words(index):
     assert search(index, '"green pot"') == []
 
 
+def test_parts_of_words_are_no_words(index):
+    index.add("stall", "Green pots, and one pot of tea")
+    assert search(index, '"green pot"') == []
+    assert search(index, '"pot of"') == ["stall"]
+
+
 def test_phrase_and_words(index):
     assert search(index, 'pot "black tea"') == ["tea"]
     assert search(index, '"black pot" lid') == ["pots"]
