@@ -106,6 +106,11 @@ def close_player(key: str) -> None:
     _players.pop(key, None)
 
 
+def open_replays() -> int:
+    """How many sessions are being served from cassettes."""
+    return len(_players)
+
+
 def _replay(_handler: Any, **asked: Any) -> Any:
     """The custom provider's completion: recorded events, made into a response by LiteLLM's own code."""
     litellm = library()

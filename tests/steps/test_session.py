@@ -14,10 +14,11 @@ import pytest
 
 from bench.core import records
 from bench.core.records import Record, sealed
-from bench.effects import changes
+from bench.effects import changes, git, trees
 from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
-from bench.steps import session, skill, template
+from bench.effects.trees import Entry
+from bench.steps import session, skill
 from tests.steps.making import context_at, job_of
 
 MODEL = "anthropic/claude-sonnet-4-5"
@@ -36,14 +37,15 @@ def record(kind: str, made: Made) -> Record:
     return sealed(Record(kind, kind, "b3:" + "1" * 64, {}, {}, made.state, made.reason, made.outputs, made.body))
 
 
+def template_of(context: Context, files: Mapping[str, bytes]) -> Record:
+    entries = [Entry(path, "100644", data) for path, data in files.items()]
+    tree = context.store.put(trees.pack(entries))
+    return record("template", Made({"commit": git.commit_of(entries)}, {"tree": tree}))
+
+
 @pytest.fixture
 def lower(context: Context) -> Record:
-    source = context.root / "source"
-    source.mkdir()
-    (source / "greet.py").write_text("print('hello')\n")
-    (source / "old.txt").write_text("old\n")
-    job = job_of("template", context, {"source": {"kind": "dir"}, "markers": ["oracle-marker"]})
-    return record("template", template.make(replace(job, hints={"source": {"dir": str(source)}}), context))
+    return template_of(context, {"greet.py": b"print('hello')\n", "old.txt": b"old\n"})
 
 
 @pytest.fixture
@@ -165,6 +167,7 @@ def test_setup_runs_first_in_the_same_layers_without_the_skills(context: Context
 
 @pytest.mark.parametrize(("setup", "cls"), [("echo broken >&2; exit 3", "setup-failed"), ("sleep 60", "setup-timeout")])
 def test_a_failed_setup_is_a_class_of_its_own(context: Context, lower: Record, setup: str, cls: str) -> None:
+    # maka PR 2090, stella PR 1308: failures of the setup, of the agent and of the verifier were one class.
     made = play(context, {"template": lower}, tape("true"), setup=setup, limits=LIMITS | {"setup_s": 2})
     assert made.state == records.UNUSABLE
     assert (made.body["error_kind"], made.body["error_class"]) == ("infra-error", cls)

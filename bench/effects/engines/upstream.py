@@ -12,6 +12,7 @@ from typing import Any
 from bench.effects import cassette_record, cassettes, clock, llm, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
+from bench.effects.engines.warmup import ready
 from bench.errors import CorpusError, MissingPart
 
 LONGEST_WAIT_S = 60.0
@@ -36,6 +37,7 @@ class Upstream:
         """
         if work.model is None:
             raise CorpusError("the loop engine needs a model", remedy="set `model:`")
+        ready(room.cancel)
         self.model = work.model
         self.replayed = work.model.startswith(f"{llm.REPLAY}/")
         self.usage: dict[str, int] | None = dict.fromkeys(TOKENS, 0)
