@@ -7,10 +7,14 @@ re-checks the digest, so an index is never trusted. No address is ever shown or 
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import requests
 from packaging.utils import canonicalize_name
@@ -23,7 +27,7 @@ from pypi_simple import (
     UnsupportedContentTypeError,
     UnsupportedRepoVersionError,
 )
-from requests.adapters import HTTPAdapter
+from requests.adapters import BaseAdapter, HTTPAdapter
 from urllib3.util import Retry
 
 from bench.core import digest, records
@@ -169,6 +173,25 @@ def _indexes() -> list[str]:
     return [first, *(env.get("PIP_EXTRA_INDEX_URL") or "").split()]
 
 
+class _Files(BaseAdapter):
+    """Indexes in a directory of this machine (file://…), as pip reads them: a folder's index.html is its page."""
+
+    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+        path = Path(url2pathname(urlsplit(str(request.url)).path))
+        reply = requests.Response()
+        reply.request, reply.url = request, str(request.url)
+        reply.headers["Content-Type"] = "text/html" if path.is_dir() else "application/octet-stream"
+        try:
+            reply.raw = io.BytesIO((path / "index.html" if path.is_dir() else path).read_bytes())
+            reply.status_code = 200
+        except OSError:
+            reply.raw, reply.status_code = io.BytesIO(), 404
+        return reply
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 @contextmanager
 def _session() -> Iterator[requests.Session]:
     with requests.Session() as session:
@@ -176,6 +199,7 @@ def _session() -> Iterator[requests.Session]:
         retries = HTTPAdapter(max_retries=Retry(total=4, backoff_factor=0.5, status_forcelist=(429, 500, 502, 503, 504)))
         session.mount("https://", retries)
         session.mount("http://", retries)
+        session.mount("file://", _Files())
         yield session
 
 

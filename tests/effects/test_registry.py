@@ -85,6 +85,21 @@ def test_extra_indexes_are_asked_in_turn(tmp_path, index, monkeypatch):
         assert len(empty.requests) == 1
 
 
+def test_an_index_in_a_directory(tmp_path, monkeypatch):
+    page = tmp_path / "simple/demo-pkg/index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text('<!DOCTYPE html><a href="../../files/demo_pkg-1.0.tar.gz">demo_pkg-1.0.tar.gz</a>')
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/demo_pkg-1.0.tar.gz").write_bytes(OLD)
+    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "simple").as_uri())
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    digest = registry.resolve_sdist("demo-pkg", "1.0")
+    store = open_store(tmp_path / "store")
+    assert registry.fetch_file(store, "demo-pkg", "1.0", sha256=digest, kind="sdist") == OLD
+    with pytest.raises(SourceError, match="no package index has"):
+        registry.resolve_sdist("nobody", "1.0")
+
+
 def test_resolve_prefers_the_tar_and_trusts_no_missing_digest(index):
     assert registry.resolve_sdist("demo-pkg", "1.0") == sha256(OLD)
     assert not any(path.startswith("/files") for path in index.requests)
