@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.core import error_kinds, medians
+from bench.core.suspicions import BROKEN
 
 UNKNOWN = "UNKNOWN"
 UNUSABLE = "UNUSABLE"
@@ -68,6 +69,13 @@ def state(counted: Mapping[str, Any]) -> str:
     if not failures:
         return OBSERVED_OK
     return DEGRADED if counted["admissible"] else UNUSABLE
+
+
+def of_aggregate(body: Mapping[str, Any], canaries: Mapping[str, Sequence[Row]] | None = None) -> dict[str, Any]:
+    """`judge` on a suite's aggregate, its arms in the suite's order, with planned, measured and complete."""
+    arms = with_canaries({name: body["arms"][name] for name in body["arm_order"]}, canaries or {})
+    judged = judge(arms, [task for task in body["tasks"] if task["calibration"] == BROKEN])
+    return judged | {name: body[name] for name in ("planned", "measured", "complete")}
 
 
 def judge(arms: Mapping[str, Mapping[str, Any]], broken: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:

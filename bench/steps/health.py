@@ -5,10 +5,10 @@ inputs: aggregate; canary/<arm>… (cells of canaries, where there are any). par
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bench.core import aggregate, health
-from bench.core.suspicions import BROKEN
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
 
@@ -18,18 +18,16 @@ CANARY = "canary"
 
 
 def make(job: Job, context: Context) -> Made:
-    """Body of `health.judge` (arms, fatal, broken_tasks, lines) with planned, measured and complete of the aggregate."""
+    """Body of `health.of_aggregate`: arms, fatal, broken_tasks, lines, planned, measured, complete."""
     body = job.inputs["aggregate"].body
-    ordered = {name: body["arms"][name] for name in body["arm_order"]}
-    arms = health.with_canaries(ordered, _canaries(job, ordered))
-    judged = health.judge(arms, [task for task in body["tasks"] if task["calibration"] == BROKEN])
+    judged = health.of_aggregate(body, _canaries(job, body["arms"]))
     judged["lines"] = [text.line(line) for line in judged["lines"]]
     for line in judged["lines"]:
         context.log(line)
-    return Made(judged | {name: body[name] for name in ("planned", "measured", "complete")})
+    return Made(judged)
 
 
-def _canaries(job: Job, arms: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _canaries(job: Job, arms: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for role, record in sorted(job.inputs.items()):
         kind, _, rest = role.partition("/")

@@ -1,6 +1,6 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
-inputs: aggregate, health; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
+inputs: aggregate, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
 profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows, notices, …}.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import cellview, overview, pages, rows, summary
+from bench.core import cellview, health, overview, pages, rows, summary
 from bench.core.records import Blob, Record
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -35,12 +35,12 @@ class _Evidence:
 
 def make(job: Job, context: Context) -> Made:
     """Render everything. Raises IntegrityError where a stored patch or transcript is damaged."""
-    aggregate, judged = job.inputs["aggregate"], job.inputs["health"]
+    aggregate = job.inputs["aggregate"]
     cells = aggregate.body["rows"]
     stems = pages.stems((row["task"], row["arm"], row["run"]) for row in cells)
     paged = pages.chosen(cells)
-    view = overview.build(job.params, aggregate.body, judged.body, {cell: stems[cell] for cell in stems if cell in paged})
-    view["sources"] = {"aggregate": aggregate.content, "health": judged.content}
+    view = overview.build(job.params, aggregate.body, _judged(job), {cell: stems[cell] for cell in stems if cell in paged})
+    view["source"] = aggregate.content
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
     lines = []
@@ -58,6 +58,12 @@ def make(job: Job, context: Context) -> Made:
     outputs["report.md"] = context.store.put(renderer.markdown(view))
     outputs["results.jsonl"] = context.store.put(b"".join(lines))
     return Made(_body(job.params, aggregate.body, view), outputs)
+
+
+def _judged(job: Job) -> Mapping[str, Any]:
+    """The health record's body where it is given; without it the same rule, so that nothing needs to wait for that step."""
+    given = job.inputs.get("health")
+    return given.body if given else health.of_aggregate(job.inputs["aggregate"].body)
 
 
 def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:

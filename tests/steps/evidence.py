@@ -205,8 +205,11 @@ class Evidence:
     def reported(self, whole: Record | None = None) -> Record:
         """The report's record."""
         whole = whole or self.aggregated()
-        judged = self.made(health, "demo", {}, {"aggregate": whole})
-        return self.made(report, "demo", self.params, {"aggregate": whole, "health": judged})
+        return self.made(report, "demo", self.params, {"aggregate": whole})
+
+    def judged(self, whole: Record) -> Record:
+        """The health record."""
+        return self.made(health, "demo", {}, {"aggregate": whole})
 
     def lay_out(self, record: Record, folder: Path) -> Path:
         """The report's files in a directory, as they are read; returns its index.html."""

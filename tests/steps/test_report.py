@@ -13,6 +13,7 @@ import pytest
 from bench import schemas
 from bench.core import digest
 from bench.errors import IntegrityError
+from bench.steps import aggregate, report
 from tests.steps.evidence import ARMS, PARAMS, TASKS, Evidence
 
 
@@ -127,3 +128,28 @@ def test_a_damaged_patch_is_never_shown(tmp_path: Path) -> None:
     path.write_bytes(b"+forged\n")
     with pytest.raises(IntegrityError):
         evidence.reported(whole)
+
+
+def test_the_health_record_changes_nothing_but_who_judged(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    evidence.fill()
+    whole = evidence.aggregated()
+    alone = evidence.reported(whole)
+    both = evidence.made(report, "demo", evidence.params, {"aggregate": whole, "health": evidence.judged(whole)})
+    assert both.content == alone.content
+
+
+def test_a_suite_without_any_cell_still_has_a_report(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    made = evidence.reported(evidence.made(aggregate, "demo", {"parts": [], "skipped": ["slow"]}, {}))
+    assert made.body["summary"][0] == "demo: 0 of 0 cells measured"
+    assert "slow" in evidence.text(made, "index.html")
+    assert evidence.text(made, "results.jsonl") == ""
+
+
+def test_calibration_alone_has_a_report(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path, params=PARAMS | {"runs": 0})
+    evidence.fill()
+    made = evidence.reported()
+    assert made.body["planned"] == 8 + 0
+    assert "separates" in evidence.text(made, "index.html")
