@@ -7,7 +7,7 @@ import pytest
 from bench.core import digest, pdg, records
 from bench.core.records import Blob, Record
 from bench.effects import indexers, trees
-from bench.errors import MissingPart, StepFailed
+from bench.errors import StepFailed
 from bench.steps import graph as step
 from tests.effects.indexers.sources import SHAPES, write
 from tests.steps.making import context_at, job_of
@@ -73,10 +73,3 @@ def test_an_environment_other_than_the_keyed_one_is_refused(tmp_path):
 def test_the_time_limit_comes_from_the_parameters(tmp_path):
     with pytest.raises(StepFailed, match="time"):
         make(tmp_path, SHAPES, seconds=0.2)
-
-
-def test_a_package_that_is_not_installed_is_named():
-    from bench.effects.indexers import packages
-
-    with pytest.raises(MissingPart, match="package no-such-package-anywhere is not installed"):
-        packages.closure("no-such-package-anywhere")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 import threading
 import tokenize
@@ -18,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.effects import files, trees
-from bench.effects.indexers import Snapshot, canpy_graph, packages
-from bench.effects.sandbox import PYTHON, Bind, Finished, Limits, Spec, runner
+from bench.effects.indexers import Snapshot, canpy_graph, packages, room
+from bench.effects.sandbox import PYTHON, Finished, Limits, Spec, runner
 from bench.effects.trees import Entry
-from bench.errors import Cancelled, StepFailed
+from bench.errors import StepFailed
 
 DISTRIBUTION = "codeanalyzer-python"
 UNUSED = frozenset({"ray", "requests", "uv"})
@@ -48,10 +47,10 @@ class CodeAnalyzer:
         if not modules:
             return Snapshot(canpy_graph.empty(), "no Python file outside tests and installed packages")
         shown = [replace(e, data=_as_utf8(e.data)) for e in sources if _readable(e)]
-        room = _stage(shown, scratch)
-        analysis = read(_run(room, seconds, cancel), room / "out" / "analysis.json")
+        place = room.stage(shown, scratch)
+        analysis = read(_run(place, seconds, cancel), place / "out" / "analysis.json")
         parsed = analysis["application"]["symbol_table"]
-        unparsed = [_printable(e.path) for e in modules if e.path not in parsed and e.mode != "120000"]
+        unparsed = [room.printable(e.path) for e in modules if e.path not in parsed and e.mode != "120000"]
         graph = canpy_graph.normalise(analysis, unparsed)
         return Snapshot(graph, None if graph["nodes"] else f"none of the {len(modules)} Python files could be parsed")
 
@@ -64,7 +63,7 @@ def passed_over(path: str) -> bool:
 
 
 def _readable(entry: Entry) -> bool:
-    return entry.mode != "120000" and len(entry.data) <= MAX_SOURCE_BYTES and _printable(entry.path) == entry.path
+    return entry.mode != "120000" and len(entry.data) <= MAX_SOURCE_BYTES and room.printable(entry.path) == entry.path
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -76,27 +75,8 @@ def _as_utf8(data: bytes) -> bytes:
         return data
 
 
-def _printable(path: str) -> str:
-    """The path as text that JSON can hold, whatever bytes it has on disk."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _stage(entries: list[Entry], scratch: Path) -> Path:
-    """`src` and `out` below a fresh directory that the sandbox's user may read and write."""
-    room = scratch / "indexer"
-    source, out = room / "src", room / "out"
-    trees.unpack(trees.pack(entries), source)
-    out.mkdir()
-    for folder, _names, _files in os.walk(source):
-        Path(folder).chmod(0o755)
-    room.chmod(0o755)
-    out.chmod(0o777)
-    return room
-
-
-def _run(room: Path, seconds: float, cancel: threading.Event) -> Finished:
+def _run(place: Path, seconds: float, cancel: threading.Event) -> Finished:
     launch = resources.files("bench.effects.indexers").joinpath("canpy_launch.py").read_bytes()
-    out = Bind(room / "out", "/out")
     mounts = packages.mounts(packages.closure(DISTRIBUTION, UNUSED), PACKAGES)
     return runner.run(
         Spec(
@@ -104,8 +84,8 @@ def _run(room: Path, seconds: float, cancel: threading.Event) -> Finished:
             env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "COLUMNS": "200"},
             cwd="/tmp",
             stdin=launch,
-            readonly=(Bind(room / "src", "/src"), *mounts),
-            writable=(out,),
+            readonly=(room.source(place), *mounts),
+            writable=(room.out(place),),
             limits=Limits(seconds=seconds, processes=64),
         ),
         cancel=cancel,
@@ -114,13 +94,7 @@ def _run(room: Path, seconds: float, cancel: threading.Event) -> Finished:
 
 def read(finished: Finished, path: Path) -> dict[str, Any]:
     """The analysis of a run that ended well. Raises StepFailed for any other."""
-    if finished.limit == "cancelled":
-        raise Cancelled("codeanalyzer was stopped")
-    if finished.limit is not None:
-        raise StepFailed(f"codeanalyzer hit its limit of {finished.limit}", remedy="raise limits.graph_s")
-    if finished.exit != 0 or not path.is_file():
-        tail = " ".join((finished.stderr or finished.stdout).decode("utf-8", "replace")[-400:].split())
-        raise StepFailed(f"codeanalyzer failed with status {finished.exit}: {tail}")
+    room.check("codeanalyzer", finished, path)
     analysis = json.loads(files.read_regular(path, MAX_ANALYSIS_BYTES))
     if analysis.get("schema_version") != "2.0.0" or analysis.get("max_level") != 3:
         raise StepFailed(f"codeanalyzer wrote schema {analysis.get('schema_version')!r}, not 2.0.0 at level 3")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SHAPES = {
-    "pkg/__init__.py": "from .shapes import area\n",
+    "pkg/__init__.py": "from .shapes import measure\n",
     "pkg/shapes.py": (
         "LIMIT = 3\n"  # 1
         "\n"
@@ -22,17 +22,17 @@ SHAPES = {
         "        return total\n"  # 13
         "\n"
         "\n"
-        "def area(shape):\n"  # 16
+        "def measure(shape):\n"  # 16
         "    result = shape.area(2)\n"
         "    return result\n"  # 18
     ),
     "main.py": (
-        "from pkg.shapes import Shape, area\n"
+        "from pkg.shapes import Shape, measure\n"
         "\n"
         "\n"
         "def main():\n"  # 4
         "    shape = Shape(1, 2)\n"
-        "    return area(shape)\n"  # 6
+        "    return measure(shape)\n"  # 6
     ),
 }
 

@@ -7,7 +7,7 @@ import pytest
 from bench.core import digest, pdg
 from bench.effects.indexers import codeanalyzer
 from bench.effects.sandbox import Finished
-from bench.errors import Cancelled, StepFailed
+from bench.errors import StepFailed
 from tests.effects.indexers.sources import write
 
 HOSTILE = {
@@ -100,21 +100,6 @@ def test_a_name_that_is_no_text_is_named_by_its_bytes(tmp_path):
     found = codeanalyzer.CodeAnalyzer().index(tree, tmp_path / "scratch", seconds=300, cancel=threading.Event())
     assert found.graph["unparsed"] == ["\\xff.py"]
     digest.canonical(found.graph)
-
-
-@pytest.mark.parametrize(
-    ("finished", "error", "words"),
-    [
-        (Finished(None, "time", b"", b"", b"", 1.0), StepFailed, "hit its limit of time"),
-        (Finished(None, "memory", b"", b"", b"", 1.0), StepFailed, "hit its limit of memory"),
-        (Finished(None, "cancelled", b"", b"", b"", 1.0), Cancelled, "was stopped"),
-        (Finished(3, None, b"", b"some\n  reason", b"", 1.0), StepFailed, "status 3: some reason"),
-        (Finished(0, None, b"", b"", b"", 1.0), StepFailed, "status 0"),
-    ],
-)
-def test_a_run_that_did_not_end_well_gives_no_graph(finished, error, words, tmp_path):
-    with pytest.raises(error, match=words):
-        codeanalyzer.read(finished, tmp_path / "analysis.json")
 
 
 def test_another_schema_is_refused(tmp_path):
