@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from bench.core.suite import Suite, Task
 from bench.layout import ARTIFACTS, CORPUS, ORACLES
 
-VARIABLES = ("ASSAY_CHANNEL", "BENCH_ORACLE_ROOT", "BENCH_REVIEW_OUTPUT")
+VARIABLES = ("ASSAY_CHANNEL", "BENCH_ORACLE_REPORT", "BENCH_ORACLE_ROOT", "BENCH_REVIEW_OUTPUT")
 """Environment variables that only graders and reviewed sessions are given."""
 MIN_LENGTH = 12
 """Characters below which a variable's other name is too likely to be somebody else's."""

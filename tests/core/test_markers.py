@@ -1,8 +1,12 @@
 """Harness markers: generated, specific, and found only where they stand alone."""
 
+import re
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bench
 from bench.core import markers
 from bench.core.suite import Gold, Oracle, OracleFile, Suite, Task
 
@@ -20,6 +24,7 @@ FOUND = markers.markers([SUITE])
 def test_generated_from_suites_layout_and_variables():
     assert FOUND == (
         "ASSAY_CHANNEL",
+        "BENCH_ORACLE_REPORT",
         "BENCH_ORACLE_ROOT",
         "BENCH_REVIEW_OUTPUT",
         "GITNEXUS_BENCH_ORACLE_ROOT",
@@ -29,6 +34,13 @@ def test_generated_from_suites_layout_and_variables():
         "oracles/parse-duration/test_hidden.py",
         "oracles/t.py",
     )
+
+
+def test_every_variable_that_sandbox_and_graders_give_is_listed():
+    effects = Path(bench.__file__).parent / "effects"
+    files = [*effects.glob("grading/**/*.py"), *effects.glob("sandbox/*.py")]
+    given = {name for file in files for name in re.findall(r"[\"'](?:ASSAY|BENCH)_[A-Z_]+", file.read_text("utf-8"))}
+    assert {name[1:] for name in given} <= set(markers.VARIABLES)
 
 
 def test_independent_of_order_and_repetition():
