@@ -16,10 +16,12 @@ from bench.core import records
 from bench.core.error_kinds import EXCLUDED
 from bench.core.protocols import PROTOCOLS
 from bench.core.records import Blob
-from bench.effects import cassettes, changes, clock, engines, files, template, trees
+from bench.effects import cassettes, changes, clock, engines, files, trees
 from bench.effects.context import Context, Job, Made
 from bench.effects.engines import Outcome, Room, Skill, Work
 from bench.effects.engines.transcript import dump
+from bench.effects.grading import staging
+from bench.effects.grading.staging import Stage
 from bench.effects.pressure import PressureWatch
 from bench.effects.redact import Redactor, host_paths, known_secrets
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
@@ -72,14 +74,15 @@ def make(job: Job, context: Context) -> Made:
     graph?, assets?, skill?, gold?}; files {cassette?} → body of the reference's outcome fields, outputs {transcript,
     changes, calls?, recording?}. Raises what concerns the machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), _hidden(context))
-    lower = template.materialise(context.store, job.inputs["template"])
+    source, assets = job.inputs["template"], job.inputs.get("assets")
+    staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
     layers = context.scratch / "layers"
-    workspace = Workspace(lower, layers / "upper", _backing(context.scratch))
+    workspace = Workspace(staged.template, layers / "upper", _backing(context.scratch))
     session = _Session(workspace.backing, clock.stamp())
     watch = PressureWatch()
     try:
         runner.prepare(workspace)
-        _play(job, context, workspace, session)
+        _play(job, context, workspace, staged, session)
     except (StepFailed, CorpusError) as error:
         session.fail("infra-error", "broken-task", str(error))
     except Cancelled:
@@ -103,13 +106,11 @@ def _hidden(context: Context) -> dict[str, str]:
     return host_paths(context.root, context.scratch, context.store.root)
 
 
-def _play(job: Job, context: Context, workspace: Workspace, session: _Session) -> None:
+def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, session: _Session) -> None:
     """Setup, session, changes: fills `session`."""
     homes = {name: workspace.upper.parent / name for name in ("home", "tmp")}
     for path in homes.values():
         path.mkdir(parents=True, exist_ok=True)
-    assets = job.inputs.get("assets")
-    deps = trees.expand(context.store, assets.outputs["tree"].blob) if assets else None
 
     def spec(argv: tuple[str, ...], stdin: bytes, seconds: float, readonly: tuple[Bind, ...] = ()) -> Spec:
         limits = Limits(seconds=seconds)
@@ -117,10 +118,10 @@ def _play(job: Job, context: Context, workspace: Workspace, session: _Session) -
             argv,
             workspace,
             stdin=stdin,
-            readonly=readonly,
+            readonly=(*staged.mounts, *readonly),
             home=homes["home"],
             tmp=homes["tmp"],
-            dependencies=deps,
+            dependencies=staged.dependencies,
             limits=limits,
         )
 
@@ -136,7 +137,10 @@ def _play(job: Job, context: Context, workspace: Workspace, session: _Session) -
         bound = float(limits.get("session_s", CALIBRATION_S)) if seconds is None else seconds
         return runner.run(spec(tuple(argv), stdin, bound, readonly), cancel=context.cancel)
 
-    session.outcome = _work(job, context, Room(execute, context.cancel, context.log, _hidden(context)), session)
+    room = Room(execute, context.cancel, context.log, _hidden(context), context.spent)
+    session.outcome = _work(job, context, room, session)
+    if session.kind == "cancelled":
+        return
     # Every run of the sandbox ends with the last of its processes, so nothing can change the layers any more.
     found = changes.collect(workspace, cancel=context.cancel)
     session.changed = found.any
@@ -213,7 +217,6 @@ def _work(job: Job, context: Context, room: Room, session: _Session) -> Outcome:
     finally:
         session.seconds = clock.monotonic() - began
         engine.close()
-    context.spent(outcome.spent_usd)
     session.outputs["transcript"] = context.store.put(outcome.transcript)
     if outcome.calls:
         session.outputs["calls"] = context.store.put(b"".join(dump(dict(c)).encode() + b"\n" for c in outcome.calls))

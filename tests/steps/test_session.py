@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bench.core import records
-from bench.core.records import Record, sealed
+from bench.core.records import Blob, Record, sealed
 from bench.effects import changes, git, trees
 from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
@@ -214,3 +214,24 @@ def test_two_sessions_of_one_template_do_not_meet(context: Context, lower: Recor
     )
     assert first.body["workspace_changed"] is True
     assert (again.state, again.body["workspace_changed"]) == (records.FINAL, False)
+
+
+def test_dependencies_and_mounts_are_there_and_cannot_be_changed(context: Context, lower: Record) -> None:
+    def tree(path: str, data: bytes) -> Blob:
+        return context.store.put(trees.pack([Entry(path, "100644", data)]))
+
+    outputs = {"tree": tree("helper.py", b"SAID = 'helped'\n"), "mount/vendor": tree("data.txt", b"mounted\n")}
+    assets = record("assets", Made({}, outputs))
+    look = "python -c 'import helper; print(helper.SAID)' > said && cat vendor/data.txt >> said"
+    attack = {"run": "echo x > vendor/data.txt || mv vendor away || rm -rf vendor/data.txt", "fails": True}
+    made = play(context, {"template": lower, "assets": assets}, tape(look, attack), setup="cat vendor/data.txt")
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert [(e.path, e.data) for e in changed(context, made).entries] == [("said", b"helped\nmounted\n")]
+
+
+def test_the_graph_is_there_for_an_arm_that_has_it(context: Context, lower: Record) -> None:
+    graph = record("graph", Made({}, {"graph": context.store.put(b'{"nodes":[]}\n')}))
+    made = play(context, {"template": lower, "graph": graph}, tape(f"cat {session.GRAPH_FILE} > seen"))
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert [e.data for e in changed(context, made).entries] == [b'{"nodes":[]}\n']
+    assert session.GRAPH_FILE.encode() in context.store.get(made.outputs["transcript"].blob)

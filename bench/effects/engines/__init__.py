@@ -62,6 +62,8 @@ class Room:
     log: Callable[[str], None]
     hide: Mapping[str, str] = field(default_factory=dict)
     """Host paths and what a transcript shows instead of them."""
+    spent: Callable[[float], None] = lambda dollars: None
+    """Told of real dollars as soon as they are spent, so that a session that breaks is paid for too."""
 
 
 @dataclass(frozen=True, slots=True)

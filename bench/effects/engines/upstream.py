@@ -128,6 +128,8 @@ class Upstream:
         if dollars is None:
             self.notes.append("a call has no known price: the dollars spent are at least the sum told")
         self.dollars += dollars or 0.0
+        if dollars:
+            self._room.spent(dollars)
 
     def _failed(self, failure: llm.Failure, attempt: int) -> None:
         if failure.kind == "Cancelled":

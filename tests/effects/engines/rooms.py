@@ -11,7 +11,12 @@ from bench.effects.sandbox import Finished
 from bench.errors import Cancelled, StepFailed
 
 
-def host_room(folder: Path, cancel: threading.Event | None = None, log: list[str] | None = None) -> Room:
+def host_room(
+    folder: Path,
+    cancel: threading.Event | None = None,
+    log: list[str] | None = None,
+    spent: list[float] | None = None,
+) -> Room:
     """Commands run in `folder` with the sandbox's manners: limits are values, never exceptions."""
     stop = cancel or threading.Event()
 
@@ -24,4 +29,4 @@ def host_room(folder: Path, cancel: threading.Event | None = None, log: list[str
             return Finished(None, "cancelled", b"", b"", b"", 0)
         return Finished(done.exit, None, done.stdout, done.stderr, b"", 0)
 
-    return Room(execute, stop, (log if log is not None else []).append)
+    return Room(execute, stop, (log if log is not None else []).append, spent=(spent if spent is not None else []).append)

@@ -27,9 +27,8 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def live(
-    server: ModelServer, folder: Path, model: str = OPENAI, cancel: threading.Event | None = None, **more: Any
-) -> Outcome:
+def live(server: ModelServer, folder: Path, model: str = OPENAI, **more: Any) -> Outcome:
+    room = {name: more.pop(name) for name in ("cancel", "spent") if name in more}
     base = server.url + "/v1" if model.startswith("openai/") else server.url
     params = {"base_url": base, "backoff_s": 0.01, "retries": 2}
     given: dict[str, Any] = {
@@ -40,12 +39,13 @@ def live(
         "limits": LIMITS,
         "params": params,
     }
-    return play(Work(**(given | more)), folder, **({"cancel": cancel} if cancel else {}))
+    return play(Work(**(given | more)), folder, **room)
 
 
 def test_a_live_session_is_measured(tmp_path: Path) -> None:
+    spent: list[float] = []
     with serve(ok(openai("Looking.", "echo hi > out")), ok(openai("Done."))) as server:
-        outcome = live(server, tmp_path)
+        outcome = live(server, tmp_path, spent=spent)
     assert outcome.error_kind is None
     assert (tmp_path / "out").read_text() == "hi\n"
     assert outcome.usage == {
@@ -55,7 +55,8 @@ def test_a_live_session_is_measured(tmp_path: Path) -> None:
         "output_tokens": 10,
     }
     assert outcome.replayed is False
-    assert outcome.spent_usd > 0
+    assert outcome.spent_usd == pytest.approx(sum(spent))
+    assert len(spent) == 2
     assert [c["status"] for c in outcome.calls] == ["ok", "ok"]
     last = server.asked[1]["messages"][-1]
     assert (last["role"], last["content"]) == ("tool", "exit status: 0\n")
