@@ -102,9 +102,8 @@ def notices(
         warn.append(("Diagnostic only", DIAGNOSTIC))
     replayed = [arm["name"] for arm in arms if arm["replayed"]]
     if replayed:
-        info.append(
-            ("Replayed", f"{', '.join(replayed)}: recorded traffic, $0 spent; costs are the recorded model's list price")
-        )
+        said = "recorded traffic, $0 spent; costs are the recorded model's list price, times are those of the replay"
+        info.append(("Replayed", f"{', '.join(replayed)}: {said}"))
     if aggregate["skipped"]:
         info.append(("Skipped as expensive", f"{', '.join(aggregate['skipped'])} (expensive=1 runs them)"))
     if without_page:

@@ -89,6 +89,8 @@ def test_replayed_runs_are_marked_with_list_price_and_nothing_spent(tmp_path: Pa
     made = evidence.reported()
     assert "(list price, $0.00 spent)" in evidence.text(made, "report.md")
     assert "list price; $0.00 spent" in evidence.text(made, "index.html")
+    assert "times are those of the replay" in evidence.text(made, "index.html")
+    assert "and its time" not in evidence.text(made, "report.md")
     assert any("spent $0" in line for line in made.body["summary"])
 
 
