@@ -11,6 +11,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,11 +84,12 @@ class Guards:
 ALL = Guards()
 
 
-def arguments(stage: str, filter_fd: int, guards: Guards) -> list[str]:
+def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards: Guards) -> list[str]:
     """The options of one run, as they go through `--args`. The launcher has put together all but /proc and /dev."""
     options = ["--unshare-user", "--unshare-cgroup", "--uid", str(USER), "--gid", str(USER)]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
-    options += ["--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin"]
+    for name, value in {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", **environment}.items():
+        options += ["--setenv", name, value]
     options += ["--unshare-net"] if guards.unshare_net else []
     options += ["--unshare-pid"] if guards.unshare_pid else []
     options += ["--unshare-ipc"] if guards.unshare_ipc else []

@@ -109,7 +109,7 @@ class _Run:
     def _bubblewrap(self, status: int, channel: int) -> list[str]:
         program, _version = bwrap.program()
         filtered = self.give(_filter())
-        options = bwrap.arguments(plan.stage_for(program), filtered, self.guards)
+        options = bwrap.arguments(plan.stage_for(program), filtered, interpreter.environment(), self.guards)
         order = self.give(marshal.dumps(plan.order(self.spec, self.guards, self.group is not None)))
         given = self.give(b"".join(os.fsencode(option) + b"\0" for option in options))
         code = self.give(plan.code("init"))

@@ -22,7 +22,7 @@ from bench.effects import env, files
 from bench.effects.sandbox import DEPENDENCIES
 from bench.errors import MissingPart
 
-FORMAT = 2
+FORMAT = 3
 PREFIX = "/opt/python"
 SUPPORT = ("__init__.py", "support")
 """What is kept of the standard library's own tests: helpers that projects' tests import."""
@@ -76,6 +76,16 @@ def host_program() -> Path:
     return _program(Path(sys.base_exec_prefix))
 
 
+@functools.cache
+def environment() -> dict[str, str]:
+    """What the interpreter needs in its environment: the library path, where nothing in its program leads to its library."""
+    copied = neutral()
+    if not list((copied / "lib").glob("libpython*")):
+        return {}
+    program = (copied / "bin" / "python3").read_bytes()
+    return {} if PREFIX.encode() in program or b"$ORIGIN" in program else {"LD_LIBRARY_PATH": f"{PREFIX}/lib"}
+
+
 def _cache() -> Path:
     place = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME") or f"/tmp/assay-{os.getuid()}") / ".cache")
     return Path(place) / "assay"
@@ -108,6 +118,9 @@ def _copy(base: Path, stdlib: Path, program: Path, making: Path) -> None:
             copied.symlink_to(library.readlink())
         else:
             shutil.copy2(library, copied)
+    for link in base.iterdir():
+        if link.is_symlink() and str(link.readlink()) == ".":
+            (making / link.name).symlink_to(".")  # the base is such a copy itself
     # Both spellings of the directory for packages: upstream's and Debian's.
     (lib / "site-packages").symlink_to(DEPENDENCIES)
     (making / "lib" / "python3").mkdir()

@@ -50,6 +50,7 @@ class Draft:
     """Working directories that overlays of this run need on the host; deleted after it."""
     places: dict[str, str] = field(default_factory=dict)
     """Writable places inside → their staged name."""
+    shown: set[str] = field(default_factory=set)
 
     def _open(self, *paths: Path) -> list[str]:
         texts = [str(path.absolute()) for path in paths]
@@ -59,6 +60,7 @@ class Draft:
     def show(self, staged: str, target: str, *, writable: bool = False) -> None:
         """Make something staged visible inside."""
         self.steps.append(("show", staged, target, not writable and self.guards.readonly_binds))
+        self.shown.add(target)
 
     def readonly(self, name: str, source: Path, target: str) -> None:
         """A host directory, or one file of it, shown read-only."""
@@ -103,18 +105,19 @@ class Draft:
         self._place(name, target)
 
     def _place(self, name: str, target: str) -> None:
+        self._parents(target, True)
         self.show(name, target, writable=True)
         self.places[target] = name
 
     def _parents(self, target: str, directory: bool) -> None:
         # A directory that only contains a mount point can be renamed away with it: so each is a mount point itself.
-        for place, name in self.places.items():
-            if not target.startswith(f"{place}/"):
-                continue
-            below = target[len(place) + 1 :]
-            self.steps.append(("point", name, below, directory))
-            above = [str(p) for p in reversed(PurePosixPath(below).parents)][1:]
-            for path in above if self.guards.parents_mounted else ():
+        place = max((p for p in self.places if target.startswith(f"{p}/")), key=len, default=None)
+        if place is None:
+            return
+        name, below = self.places[place], target[len(place) + 1 :]
+        self.steps.append(("point", name, below, directory))
+        for path in [str(p) for p in reversed(PurePosixPath(below).parents)][1:]:
+            if self.guards.parents_mounted and f"{place}/{path}" not in self.shown:
                 self.show(f"{name}/{path}", f"{place}/{path}", writable=True)
 
 
@@ -125,8 +128,10 @@ def _system(draft: Draft) -> None:
     draft.steps += [("link", f"root{path}", text) for path, text in view.system_links()]
     for index, folder in enumerate(view.system_folders()):
         draft.readonly(f"s{index}", Path(folder), folder)
+    # The loader's cache may say that an interpreter in /usr/local has its library there.
+    draft.steps += [("folder", "local"), ("link", "local/lib", f"{interpreter.PREFIX}/lib")]
     for path in view.masked() if draft.guards.mask_usr_local else ():
-        draft.show("empty", path)
+        draft.show("local" if path == "/usr/local" else "empty", path)
     draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
         draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")
@@ -161,7 +166,7 @@ def _binds(draft: Draft, spec: Spec) -> None:
 
 def _check(item: Bind) -> None:
     target = PurePosixPath(item.target)
-    if not target.is_absolute() or ".." in target.parts or str(target) != item.target or target == PurePosixPath("/"):
+    if target.root != "/" or ".." in target.parts or str(target) != item.target or len(target.parts) < 2:
         raise ValueError(f"a mount point is an absolute path in plain form, not {item.target!r}")
 
 
@@ -197,7 +202,7 @@ def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
     bounds = [("file_bytes", limits.file_bytes), ("open_files", limits.open_files), ("core_bytes", 0)]
     if not grouped:
         bounds += [("processes", limits.processes + 1), ("data_bytes", limits.memory_bytes)]
-    environment = {**view.ENVIRONMENT, **spec.env}
+    environment = {**view.ENVIRONMENT, **interpreter.environment(), **spec.env}
     if spec.channel:
         environment["ASSAY_CHANNEL"] = "3"
     removed = list(spec.workspace.remove) if spec.workspace else []
