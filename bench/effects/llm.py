@@ -45,7 +45,8 @@ class Call:
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]]
     seconds: float
-    effort: str | None = None
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    """Further parameters in LiteLLM's names, such as reasoning_effort or temperature; not sent to a replay."""
     key: str | None = None
     base_url: str | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
@@ -133,13 +134,13 @@ def _replay(_handler: Any, **asked: Any) -> Any:
     return response
 
 
-def effect_of_effort(model: str, effort: str, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The request parameters that LiteLLM makes of an effort for this model; empty when it would drop it."""
+def effect_of(model: str, name: str, value: Any, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The request parameters that LiteLLM makes of one of ours for this model; empty when it would drop it."""
     litellm = library()
-    name, provider, _key, _base = litellm.get_llm_provider(model)
-    common = {"model": name, "custom_llm_provider": provider, "tools": list(tools), "drop_params": True}
+    model, provider, _key, _base = litellm.get_llm_provider(model)
+    common = {"model": model, "custom_llm_provider": provider, "tools": list(tools), "drop_params": True}
     without = litellm.utils.get_optional_params(**common)
-    with_it = litellm.utils.get_optional_params(reasoning_effort=effort, **common)
+    with_it = litellm.utils.get_optional_params(**common, **{name: value})
     return {key: value for key, value in with_it.items() if without.get(key) != value}
 
 
@@ -183,13 +184,17 @@ def complete(call: Call) -> Reply | Failure:
 def _ask(call: Call) -> Reply | Failure:
     litellm = library()
     seen: list[Any] = []
-    extra: dict[str, Any] = {} if call.base_url is None else {"api_base": call.base_url}
-    if call.effort is not None and not call.model.startswith(f"{REPLAY}/"):
-        extra["reasoning_effort"] = call.effort
+    replayed = call.model.startswith(f"{REPLAY}/")
+    extra: dict[str, Any] = {} if replayed else dict(call.wanted)
+    if call.base_url is not None:
+        extra["api_base"] = call.base_url
+    messages = [_sendable(message) for message in call.messages]
+    if not replayed and litellm.get_llm_provider(call.model)[1] == "anthropic":
+        messages = _cached(messages)
     try:
         response = litellm.completion(
             model=call.model,
-            messages=[_sendable(m) for m in call.messages],
+            messages=messages,
             tools=list(call.tools),
             timeout=call.seconds,
             api_key=call.key,
@@ -210,6 +215,17 @@ def _sendable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _sendable(item) for key, item in value.items()}
     return [_sendable(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _cached(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ask Anthropic to cache the conversation so far, as others do unasked; without it every turn is billed in full."""
+    marked = list(messages)
+    for place in {0, len(messages) - 1}:
+        content = messages[place].get("content")
+        if isinstance(content, str) and content:
+            block = {"type": "text", "text": content, "cache_control": {"type": "ephemeral"}}
+            marked[place] = messages[place] | {"content": [block]}
+    return marked
 
 
 def _failure(error: Any) -> Failure:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.effects import cassettes
+from bench.effects import cassette_requests, cassettes
 from bench.effects.cassette_author import authored
 from bench.effects.cassettes import Mismatch, Player, Request, Result
 from bench.errors import CorpusError
@@ -185,3 +186,39 @@ def test_digests_are_pinned() -> None:
     assert cassettes.prompt_digest("Fix it.") == "b3:b3c0bbc56b7a8ec8a9181e0016b66be5b76a0f47278dbc34569fb60db6313985"
     assert cassettes.seen_digest(["a", "b"]) == "b3:e0926066d97a58c7eeda198e4621db4991022dbe9e5c1b36a4f8b08e5a338a42"
     assert cassettes.offer_digest({"s": "t"}) == "b3:f813d3f1c30aa6d5d13d6bd125b6db3fca69e637c1de4cc7e5a94ffc992cec81"
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "cassette-1.json"
+
+
+def test_a_cassette_of_version_1_is_read_and_played() -> None:
+    tape = cassettes.parse(GOLDEN.read_bytes(), "cassette-1.json")
+    assert (tape.model, tape.effort, tape.format, len(tape.conversations)) == (MODEL, None, "anthropic", 2)
+    turns: list[list[tuple[str, bool, str]]] = [[("x", False, "Be careful."), ("y", True, "")], [("z", False, "")]]
+    for run in (0, 1, 2):
+        played = Player(tape, skills={"careful": "Be careful."}, run=run)
+        asked = [request(*turns[:n], prompt="Fix the parser.") for n in range(3)]
+        first, second, last = (said(played.answer(a)) for a in asked)
+        assert "I read it." in first
+        assert "Again." in second
+        assert f"take {run % 2}" in last
+
+
+TEXTS = st.none() | st.text(max_size=5) | st.lists(st.dictionaries(st.sampled_from(["type", "text"]), st.text(max_size=4)))
+MESSAGES = st.lists(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["system", "user", "assistant", "tool"]), "content": TEXTS},
+        optional={
+            "tool_calls": st.none() | st.lists(st.fixed_dictionaries({"id": st.text(max_size=2)})),
+            "tool_call_id": st.text(max_size=2),
+        },
+    ),
+    max_size=6,
+)
+
+
+@given(MESSAGES)
+def test_no_conversation_breaks_a_replay(messages: list[dict[str, Any]]) -> None:
+    for read in (cassette_requests.from_openai, cassette_requests.from_anthropic):
+        found = player(TWO).answer(read(MODEL, messages))
+        assert isinstance(found, Mismatch | list)

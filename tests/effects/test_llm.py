@@ -42,7 +42,7 @@ def test_it_is_imported_late_and_says_nothing(tmp_path: Any) -> None:
     ],
 )
 def test_what_becomes_of_an_effort_is_known_before_asking(model: str, effect: set[str]) -> None:
-    assert set(llm.effect_of_effort(model, "high", [TOOL])) == effect
+    assert set(llm.effect_of(model, "reasoning_effort", "high", [TOOL])) == effect
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bench.effects.cassette_requests import STATUS
 from bench.effects.engines import Outcome, Room, Work
 from bench.effects.engines.skill_use import SkillWatch, listing
 from bench.effects.engines.transcript import Transcript, cut, preview
-from bench.effects.engines.upstream import End, Upstream
+from bench.effects.engines.upstream import SAMPLING, End, Upstream
 from bench.errors import CorpusError
 
 SETTINGS: dict[str, Any] = {
@@ -25,8 +25,9 @@ SETTINGS: dict[str, Any] = {
     "backoff_s": 1.0,
     "command_s": 300.0,
     "output_chars": 16_000,
-}
-"""What an arm's `params` may hold, with defaults: seconds; characters of one command's output that the model is shown."""
+} | dict.fromkeys(SAMPLING)
+"""What an arm's `params` may hold, with defaults: seconds; characters of one command's output that the model is shown; the
+model's own parameters."""
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -82,7 +83,7 @@ class Loop:
         self._transcript.message("user", [{"type": "text", "text": work.prompt}])
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": work.prompt}]
         try:
-            self._upstream.check_effort()
+            self._upstream.check_parameters()
             while True:
                 self._turn(self._upstream, messages)
         except End as end:
@@ -108,12 +109,16 @@ class Loop:
             raise End(None, None)
         messages.extend([self._use(call) for call in calls])
 
-    def _check_limits(self, upstream: Upstream) -> None:
-        limits = self._work.limits
+    def _check_time(self) -> None:
         if self._room.cancel.is_set():
-            raise End("cancelled", "cancelled", "cancelled between two turns")
+            raise End("cancelled", "cancelled", "cancelled between two steps")
         if clock.monotonic() >= self._deadline:
-            raise End("session-error", "session-timeout", f"not done within {limits.get('session_s')} s")
+            raise End("session-error", "session-timeout", f"not done within {self._work.limits.get('session_s')} s")
+
+    def _check_limits(self, upstream: Upstream) -> None:
+        """A session over a limit is no evidence about its arm (spec 3.4: any result that says error): it is unusable."""
+        self._check_time()
+        limits = self._work.limits
         if limits.get("turns") and self._turns >= limits["turns"]:
             raise End("session-error", "turn-limit", f"not done within {limits['turns']} turns")
         if limits.get("tokens") and sum((upstream.usage or {}).values()) >= limits["tokens"]:
@@ -123,6 +128,7 @@ class Loop:
 
     def _use(self, call: dict[str, Any]) -> dict[str, Any]:
         """One tool call: run it, note it, and give the message that answers it."""
+        self._check_time()
         name, command = call["function"]["name"], _command(call["function"]["arguments"])
         # The name of a tool that we do not have is the model's text: it is counted, not made a key.
         counted = name if name == "bash" else "unknown"

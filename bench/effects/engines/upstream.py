@@ -16,6 +16,8 @@ from bench.effects.engines.warmup import ready
 from bench.errors import CorpusError, MissingPart
 
 LONGEST_WAIT_S = 60.0
+SAMPLING = ("temperature", "top_p", "seed", "max_tokens")
+"""Settings that are passed on to the model, in LiteLLM's names."""
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -33,7 +35,8 @@ class Upstream:
     def __init__(self, work: Work, room: Room, tools: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
         """Raises CorpusError for a damaged or absent cassette, MissingPart where there is no key, before anything is spent.
 
-        settings: base_url, retries (beyond the first attempt), backoff_s (seconds before the first retry, then doubled).
+        settings: base_url, retries (beyond the first attempt), backoff_s (seconds before the first retry, then doubled), and
+        those of SAMPLING, None where the model's default is meant.
         """
         if work.model is None:
             raise CorpusError("the loop engine needs a model", remedy="set `model:`")
@@ -46,6 +49,7 @@ class Upstream:
         self.notes: list[str] = []
         self.effort_sent: Mapping[str, Any] | None = None
         self._work, self._room, self._tools, self._settings = work, room, list(tools), settings
+        self._wanted: dict[str, Any] = {}
         self._skills = {skill.name: skill.text for skill in work.skills}
         self._player: cassettes.Player | None = None
         self._tape: cassette_record.Recorder | None = None
@@ -78,17 +82,24 @@ class Upstream:
         """A live session's cassette."""
         return self._tape.cassette(self.redactor) if self._tape else None
 
-    def check_effort(self) -> None:
-        """Ends the session unpaid when the library would drop the effort; notes when it sends something else for it."""
-        effort = self._work.effort
-        if effort is None or self.replayed:
-            return
-        effect = llm.effect_of_effort(self.model, effort, self._tools)
-        if not effect:
-            raise End("session-error", "effort-dropped", f"{self.model} would be asked without the effort {effort}")
-        if effect != {"reasoning_effort": effort}:
-            self.effort_sent = effect
-            self.notes.append(f"effort {effort} was sent as {json.dumps(effect, sort_keys=True)}")
+    def check_parameters(self) -> None:
+        """Decide what is sent, before anything is. Ends the session when the effort would be dropped; notes what else would
+        be, and what the library sends in another form."""
+        asked = {name: self._settings[name] for name in SAMPLING if self._settings[name] is not None}
+        if self._work.effort is not None:
+            asked["reasoning_effort"] = self._work.effort
+        for name, value in () if self.replayed else asked.items():
+            effect = llm.effect_of(self.model, name, value, self._tools)
+            if not effect and name == "reasoning_effort":
+                raise End("session-error", "effort-dropped", f"{self.model} would be asked without the effort {value}")
+            if not effect:
+                self.notes.append(f"{name} {value} was dropped: {self.model} takes none")
+                continue
+            self._wanted[name] = value
+            if effect != {name: value}:
+                self.notes.append(f"{name} {value} was sent as {json.dumps(effect, sort_keys=True)}")
+                if name == "reasoning_effort":
+                    self.effort_sent = effect
 
     def ask(self, messages: Sequence[Mapping[str, Any]], deadline: float) -> llm.Reply:
         """The model's answer. `deadline` in seconds of the monotonic clock."""
@@ -103,7 +114,7 @@ class Upstream:
                 messages,
                 self._tools,
                 seconds=max(1.0, left),
-                effort=self._work.effort,
+                wanted=self._wanted,
                 key=self._key,
                 base_url=self._settings["base_url"],
                 cancel=self._room.cancel,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,18 @@ def test_settings_and_cassette_are_checked_before_anything_runs(tmp_path: Path) 
             play(asked, tmp_path)
     with pytest.raises(CorpusError, match="no such cassette"):
         play(Work("Do it.", "replay/none", None, 0, LIMITS), tmp_path)
+
+
+def test_sessions_side_by_side_do_not_meet(tmp_path: Path) -> None:
+    tape = authored(MODEL, "anthropic", [script(f"echo {n} > mine", "cat mine", take=n) for n in range(6)])
+
+    def one(run: int) -> tuple[Outcome, str]:
+        folder = tmp_path / str(run)
+        folder.mkdir()
+        return play(work(tape, run=run), folder), (folder / "mine").read_text()
+
+    with ThreadPoolExecutor(6) as pool:
+        for run, (outcome, mine) in enumerate(pool.map(one, range(6))):
+            assert outcome.error_detail is None
+            assert mine == f"{run}\n"
+            assert blocks(outcome, "tool_result")[1]["content"] == f"exit status: 0\n{run}\n"

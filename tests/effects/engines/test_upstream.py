@@ -168,3 +168,23 @@ def test_without_a_key_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.Monk
     with serve(ok(openai("Done."))) as server, pytest.raises(MissingPart, match="set BENCH_OPENAI_API_KEY"):
         live(server, tmp_path)
     assert server.asked == []
+
+
+def test_what_else_is_dropped_or_altered_is_recorded(tmp_path: Path) -> None:
+    with serve(ok(openai("Done."))) as server:
+        params = {"base_url": server.url + "/v1", "temperature": 0, "seed": 7}
+        taken = live(server, tmp_path, params=params)
+        refused = live(server, tmp_path, params=params, model="openai/gpt-5")
+    assert (server.asked[0]["temperature"], server.asked[0]["seed"]) == (0, 7)
+    assert taken.diagnostics == ()
+    assert "temperature" not in server.asked[1]
+    assert any(note.startswith("temperature 0 was dropped") for note in refused.diagnostics)
+    assert refused.error_kind is None
+
+
+def test_an_anthropic_conversation_is_cached(tmp_path: Path) -> None:
+    with serve(ok(anthropic("Looking.", "true")), ok(anthropic("Done."))) as server:
+        outcome = live(server, tmp_path, model=MODEL)
+    assert outcome.error_kind is None
+    marks = [json.dumps(asked).count("cache_control") for asked in server.asked]
+    assert marks == [2, 2]
