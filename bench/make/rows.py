@@ -1,0 +1,181 @@
+"""The rows of each kind of step but sessions and cells: what dodo.py iterates over. Names, keyed params, inputs, raw files.
+
+Reads no file of a source, skill or oracle: only names, kinds and modes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench import layout
+from bench.core.matrix import Cell
+from bench.effects import engines, indexers, interpreter, listing, mounts
+from bench.effects.sandbox import runner
+from bench.make.pipeline import Pipeline, uses_assets
+
+AGGREGATE_WIDTH = 100
+"""Inputs of one aggregate at most: doit's cost grows with their square (design section 3)."""
+Paths = dict[str, str]
+Maybe = dict[str, str | None]
+
+
+def sources(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths, dict[str, Any]]]:
+    """(source, keyed params, raw files by role, where to look)."""
+    done = set()
+    for suite, task in pipeline.tasks():
+        name = pipeline.source_name(task)
+        if name in done:
+            continue
+        done.add(name)
+        if "dir" in task.source:
+            where = Path(layout.CORPUS, task.source["dir"])
+            seen = listing.below(pipeline.root / where, links=True, where=where.as_posix())
+            shape = {"kind": "dir", "links": seen.links, "executable": seen.executable}
+            files = {path: (where / path).as_posix() for path in seen.files}
+            yield name, {"source": shape, "markers": pipeline.markers}, files, {"source": dict(task.source)}
+            continue
+        pinned = pipeline.lock(suite.name).source(task.source)
+        content = {part: pinned[part] for part in ("commit", "sha256") if part in pinned}
+        kind = "git" if "git" in task.source else "sdist"
+        yield name, {"source": {"kind": kind, **content}, "markers": pipeline.markers}, {}, {"source": pinned}
+
+
+def graphs(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(graph, template's path, params) of suites that have one."""
+    done = set()
+    for suite, task in pipeline.tasks():
+        name = pipeline.graph_name(suite, task)
+        if name is not None and name not in done:
+            done.add(name)
+            params = {"indexer": suite.graph, "seconds": suite.limits.graph_s, "markers": pipeline.markers}
+            params["identity"] = indexers.create(suite.graph).identity()
+            yield name, layout.record("template", pipeline.source_name(task)), params
+
+
+def assets(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(name, keyed params, where to look) of each task that has dependencies."""
+    for suite, task, name in pipeline.named_tasks():
+        if uses_assets(task):
+            entries = [dict(entry) for entry in pipeline.lock(suite.name).requirements(task.dependencies)]
+            own = task.source["sdist"].partition("==")[0] if "sdist" in task.source else None
+            mounted = [
+                {"source": source, "target": target, "tree": mounts.fingerprint(task.source, pipeline.root, source)}
+                for source, target in task.sandbox_dependencies
+            ]
+            params = {"lock": entries, "python": interpreter.minor(), "exclude_dist": own, "mounts": mounted}
+            yield name, params, {"source": dict(task.source)}
+
+
+def oracles(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
+    """(name, params, raw files by target) of each task that has an oracle."""
+    for _, task, name in pipeline.named_tasks():
+        if task.oracle is not None:
+            said = dataclasses.asdict(task.oracle)
+            del said["files"]
+            listed: list[dict[str, Any]] = []
+            files = {}
+            for file in task.oracle.files:
+                if file.sdist is None:
+                    listed.append({"target": file.target})
+                    files[file.target] = f"{layout.ORACLES}/{file.source}"
+                else:
+                    pinned = {"sdist": file.sdist, "sha256": file.sha256, "path": file.source}
+                    listed.append({"target": file.target} | pinned)
+            yield name, {"oracle": said, "files": listed}, files
+
+
+def golds(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any], Maybe]]:
+    """(name, template's path, params, raw files) of each task that has a reference solution."""
+    for _, task, name in pipeline.named_tasks():
+        gold = task.gold
+        if gold is not None:
+            params = {"exclude": list(gold.exclude), "sdist": gold.sdist, "sha256": gold.sha256} if gold.sdist else {}
+            files = {"patch": f"{layout.ORACLES}/{gold.patch}" if gold.patch else None}
+            yield name, layout.record("template", pipeline.source_name(task)), params, files
+
+
+def expected(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe]]:
+    """(name, params, needs) where expected test ids are learned from gold."""
+    for suite, task, name in pipeline.named_tasks():
+        if task.oracle is not None and task.gold is not None:
+            needs = {
+                "template": layout.record("template", pipeline.source_name(task)),
+                "gold": layout.record("gold", name),
+                "oracle": layout.record("oracle", name),
+                "assets": layout.record("assets", name) if uses_assets(task) else None,
+            }
+            yield name, {"oracle_s": suite.limits.oracle_s, "aliases": dict(suite.env_aliases)}, needs
+
+
+def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
+    """(name, params, raw files by role) of each arm that has skills."""
+    for suite in pipeline.suites.values():
+        for arm in suite.arms:
+            if not arm.skills:
+                continue
+            files: Paths = {}
+            folders = {Path(folder).name: folder for folder in arm.skills}
+            if arm.overlay:
+                folders["overlay"] = arm.overlay
+            for role, folder in folders.items():
+                where = Path(layout.CORPUS, folder)
+                seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
+                files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
+            params = {"skills": [Path(skill).name for skill in arm.skills], "overlay": arm.overlay is not None}
+            yield f"{suite.name}/{arm.name}", params, files
+
+
+def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(engine, params) of every engine that any arm uses."""
+    for engine in sorted({arm.engine for suite in pipeline.suites.values() for arm in suite.arms}):
+        yield engine, {"engine": engine, "protocol": engines.create(engine).protocol, "sandbox": runner.PROTOCOL}
+
+
+def aggregates(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
+    """(name, params, needs) of each aggregate: tasks first, then, where a suite is wide, groups, then the suite."""
+    for name, matrix in pipeline.matrices.items():
+        engine_of = {arm.name: arm.engine for arm in pipeline.suites[name].arms}
+        by_task: dict[str, list[Cell]] = {}
+        for cell in matrix.cells:
+            by_task.setdefault(cell.task.id, []).append(cell)
+        parts: Paths = {}
+        for task, cells in by_task.items():
+            said = {"task": task, "class": cells[0].task.cls, "engines": engine_of}
+            for path, chunk in _chunks(f"{name}/{task}", cells):
+                params = said | {"cells": [[c.arm.name, c.arm.role, c.run] for c in chunk]}
+                yield path, params, {f"{c.arm.name}/{c.run}": layout.record("cell", f"{name}/{c.name}") for c in chunk}
+                parts[path.removeprefix(f"{name}/")] = layout.record("aggregate", path)
+        level = 0
+        while len(parts) > AGGREGATE_WIDTH:
+            level += 1
+            grouped: Paths = {}
+            for path, items in _chunks(f"{name}/+{level}/", list(parts.items())):
+                yield path, {"parts": [role for role, _ in items], "skipped": []}, dict(items)
+                grouped[path.removeprefix(f"{name}/")] = layout.record("aggregate", path)
+            parts = grouped
+        yield name, {"parts": list(parts), "skipped": list(matrix.skipped)}, parts
+
+
+def _chunks(path: str, items: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    if len(items) <= AGGREGATE_WIDTH and not path.endswith("/"):
+        yield path, items
+        return
+    for number, start in enumerate(range(0, len(items), AGGREGATE_WIDTH)):
+        yield f"{path.rstrip('/')}/{number}", items[start : start + AGGREGATE_WIDTH]
+
+
+def report_params(pipeline: Pipeline, name: str) -> dict[str, Any]:
+    """What a suite's report says about the suite itself."""
+    suite = pipeline.suites[name]
+    return {
+        "suite": name,
+        "profile": suite.profile,
+        "arms": [{"name": a.name, "role": a.role, "of": a.of, "engine": a.engine} for a in suite.arms],
+        "model": suite.model,
+        "effort": suite.effort,
+        "runs": suite.runs,
+        "skipped": list(pipeline.matrices[name].skipped),
+    }
