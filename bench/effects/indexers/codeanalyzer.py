@@ -6,6 +6,7 @@ link. It runs no code of the tree, and its own failures end in StepFailed, never
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import sys
@@ -37,8 +38,7 @@ class CodeAnalyzer:
 
     def identity(self) -> dict[str, str]:
         """Versions of all packages that take part, and of the language that reads the source."""
-        closure = packages.closure(DISTRIBUTION, UNUSED)
-        return packages.versions(closure) | {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+        return dict(_identity())
 
     def index(self, tree: Path, scratch: Path, *, seconds: float, cancel: threading.Event) -> Snapshot:
         """Index the Python files of an expanded tree."""
@@ -53,6 +53,13 @@ class CodeAnalyzer:
         unparsed = [room.printable(e.path) for e in modules if e.path not in parsed and e.mode != "120000"]
         graph = canpy_graph.normalise(analysis, unparsed)
         return Snapshot(graph, None if graph["nodes"] else f"none of the {len(modules)} Python files could be parsed")
+
+
+@functools.cache
+def _identity() -> dict[str, str]:
+    # Asked for every graph step whenever steps are listed, and the same for the life of a process.
+    closure = packages.closure(DISTRIBUTION, UNUSED)
+    return packages.versions(closure) | {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
 
 
 def passed_over(path: str) -> bool:
