@@ -1,4 +1,7 @@
-"""What our commands share: one line per error, the exit codes of design section 7, the pipeline of the loaded dodo file."""
+"""What our commands share: one line per error, the exit codes of design section 7, the pipeline of the loaded dodo file.
+
+doit imports a command before the dodo file, and so before the stamp can answer: commands import what is heavy when they run.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,17 @@ import fnmatch
 import getopt
 import traceback
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit.cmd_base import Command, DoitCmdBase
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
-from bench.core import nearest
-from bench.effects import console, env
 from bench.errors import BenchError, UsageError
-from bench.make.pipeline import Pipeline
-from bench.make.step import Step
+
+if TYPE_CHECKING:
+    from bench.make.pipeline import Pipeline
+    from bench.make.step import Step
 
 CANCELLED = 130
 USAGE = 2
@@ -59,8 +62,8 @@ class StepCommand(Guarded, DoitCmdBase):
     @property
     def pipeline(self) -> Pipeline:
         """The pipeline that the dodo file made. Raises UsageError for a foreign dodo file."""
-        found = self.loader.namespace.get("PIPELINE")
-        if not isinstance(found, Pipeline):
+        found: Pipeline | None = self.loader.namespace.get("PIPELINE")
+        if found is None:
             raise UsageError("this dodo.py declares no PIPELINE", remedy="make a workspace with `doit init DIR`")
         return found
 
@@ -70,6 +73,9 @@ class StepCommand(Guarded, DoitCmdBase):
 
     def selected(self, words: Iterable[str]) -> list[str]:
         """Names of the tasks that words (names, patterns, targets) select. Raises UsageError for one that selects none."""
+        from bench.core import nearest
+        from bench.effects import console
+
         tasks = {task.name: task for task in self.task_list}
         targets = {target: task.name for task in self.task_list for target in task.targets}
         chosen: list[str] = []
@@ -112,6 +118,8 @@ class StepCommand(Guarded, DoitCmdBase):
 
 
 def _said(text: str, code: int) -> int:
+    from bench.effects import console, env
+
     if env.debug():
         traceback.print_exc()
     console.say_err("error: " + " ".join(text.split()))
