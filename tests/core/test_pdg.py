@@ -1,11 +1,15 @@
+import json
 import random
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.core import pdg
+from bench import schemas
+from bench.core import digest, pdg
 from bench.errors import IntegrityError, UsageError
 
 
@@ -120,6 +124,16 @@ def test_impact_reaches_callers_through_the_function_that_uses_a_variable() -> N
     assert ids(loaded.impact("a.py::area")) == []
 
 
+def test_a_graph_of_version_1_is_read_for_ever() -> None:
+    data = (Path(__file__).parents[1] / "golden/graph-1.json").read_bytes()
+    raw = json.loads(data)
+    jsonschema.validate(raw, schemas.load("graph"))
+    assert digest.canonical(raw) == data
+    loaded = pdg.load(raw)
+    assert ids(loaded.callers("pkg/shapes.py::measure")) == ["main.py::main"]
+    assert [n.line for n in loaded.backward_slice("pkg/shapes.py", 13) if n.kind == "statement"] == [10, 11, 12, 13]
+
+
 def test_an_unknown_id_is_named() -> None:
     with pytest.raises(UsageError, match="no node 'nowhere'"):
         pdg.load(EXAMPLE).callers("nowhere")
@@ -152,6 +166,7 @@ def test_markers_are_found_in_any_string_keys_included() -> None:
     assert pdg.marked(value, ["", "absent"]) == ()
 
 
+UNTIMED = settings(deadline=None, max_examples=60)
 NAMES = [f"n{i}" for i in range(12)]
 KINDS = sorted(pdg.EDGE_KINDS)
 
@@ -175,6 +190,7 @@ def graphs(draw: st.DrawFn) -> dict[str, Any]:
     return graph(nodes, [edge(*triple) for triple in triples])
 
 
+@UNTIMED
 @given(graphs())
 def test_callers_and_callees_are_each_others_inverse(raw: dict[str, Any]) -> None:
     loaded = pdg.load(raw)
@@ -183,6 +199,7 @@ def test_callers_and_callees_are_each_others_inverse(raw: dict[str, Any]) -> Non
     assert forward == backward == {(e["from"], e["to"]) for e in raw["edges"] if e["kind"] == "calls"}
 
 
+@UNTIMED
 @given(graphs(), st.integers(1, 9))
 def test_a_slice_holds_its_criterion_and_is_closed_under_dependence(raw: dict[str, Any], line: int) -> None:
     loaded = pdg.load(raw)
@@ -193,6 +210,7 @@ def test_a_slice_holds_its_criterion_and_is_closed_under_dependence(raw: dict[st
             assert e["from"] in inside
 
 
+@UNTIMED
 @given(graphs(), st.integers(1, 9), st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES), st.sampled_from(KINDS)))
 def test_a_slice_only_grows_when_an_edge_is_added(raw: dict[str, Any], line: int, added: tuple[str, str, str]) -> None:
     before = set(ids(pdg.load(raw).backward_slice("a.py", line)))
@@ -200,6 +218,7 @@ def test_a_slice_only_grows_when_an_edge_is_added(raw: dict[str, Any], line: int
     assert before <= after
 
 
+@UNTIMED
 @given(graphs())
 def test_the_slice_of_what_is_in_a_slice_lies_within_it(raw: dict[str, Any]) -> None:
     loaded = pdg.load(raw)
@@ -210,6 +229,7 @@ def test_the_slice_of_what_is_in_a_slice_lies_within_it(raw: dict[str, Any]) -> 
                 assert set(ids(loaded.backward_slice(statement.path, statement.line))) <= inside
 
 
+@UNTIMED
 @given(graphs(), st.sampled_from(NAMES))
 def test_impact_is_closed_under_callers_and_leaves_out_the_node(raw: dict[str, Any], id: str) -> None:
     loaded = pdg.load(raw)
@@ -220,6 +240,7 @@ def test_impact_is_closed_under_callers_and_leaves_out_the_node(raw: dict[str, A
         assert set(ids(loaded.callers(other))) <= reached | own
 
 
+@UNTIMED
 @given(graphs(), st.randoms(use_true_random=False))
 def test_answers_do_not_depend_on_the_order_of_the_lists(raw: dict[str, Any], rng: random.Random) -> None:
     nodes, edges = list(raw["nodes"]), list(raw["edges"])
