@@ -1,16 +1,23 @@
-"""What a run tells while it goes on: a live line on a terminal, one plain line per finished step elsewhere."""
+"""What a run tells while it goes on: a live display on a terminal, one plain line per finished step elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 from bench.core.records import Record
 from bench.effects import clock, console
 from bench.make.step import Step
 
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
+
 QUIET = frozenset({"reused"})
 """Outcomes that are counted and not told one by one."""
+SHOWN = 6
+"""Running steps that the live display names."""
 
 
 class Progress:
@@ -19,11 +26,11 @@ class Progress:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: dict[str, float] = {}
+        self._began = clock.monotonic()
+        self._live: Live | None = None
         self.done = 0
         self.total = 0
         self.spent = 0.0
-        self._began = clock.monotonic()
-        self.live = False
 
     @property
     def busy(self) -> bool:
@@ -31,19 +38,24 @@ class Progress:
         return bool(self._running)
 
     def begin(self, total: int) -> None:
-        """Set the number of steps that doit selected."""
+        """`total` steps were selected. On a terminal the display starts."""
         self.total = total
-        self.live = sys.stderr.isatty()
+        self._began = clock.monotonic()
+        if sys.stdout.isatty():
+            from rich.live import Live
+
+            self._live = Live(get_renderable=self._drawn, refresh_per_second=2, transient=True)
+            self._live.start()
 
     def start(self, step: Step) -> None:
         """A step's action starts."""
         with self._lock:
             self._running[step.id] = clock.monotonic()
-            self._draw()
 
     def passed(self) -> None:
         """A step was up to date."""
-        self.done += 1
+        with self._lock:
+            self.done += 1
 
     def end(self, step: Step, did: str, record: Record | None, seconds: float) -> None:
         """A step's action ended."""
@@ -53,27 +65,30 @@ class Progress:
             if record is not None and did == "measured":
                 self.spent += float(record.body.get("spent_usd") or 0)
             if did in QUIET:
-                self._draw()
                 return
-            reason = f"  ({record.reason})" if record is not None and record.reason else ""
-            line = f"{did:9} {step.id}  {seconds:.1f} s{reason}"
-            console.say(self._clear() + line)
-            self._draw()
+            reason = f"  ({console.visible(record.reason)})" if record is not None and record.reason else ""
+            line = f"{did:9} {console.visible(step.id)}  {seconds:.1f} s{reason}"
+            if self._live is None:
+                console.say(line)
+            else:
+                self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def finish(self) -> None:
-        """Take the live line away."""
-        with self._lock:
-            if self.live:
-                console.say_err(self._clear(), end="")
+        """Take the live display away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
-    def _clear(self) -> str:
-        return "\r\x1b[K" if self.live else ""
+    def _drawn(self) -> Text:
+        from rich.text import Text
 
-    def _draw(self) -> None:
-        if not self.live:
-            return
         now = clock.monotonic()
-        sessions = [f"{name.removeprefix('session:')} {now - t:.0f} s" for name, t in self._running.items()]
-        left = (now - self._began) / max(1, self.done) * max(0, self.total - self.done)
-        text = f"{self.done}/{self.total} steps · ${self.spent:.2f} · about {left:.0f} s left · {', '.join(sessions)}"
-        console.say_err(f"\r\x1b[K{text[: console.width() - 1]}", end="")
+        elapsed = now - self._began
+        left = elapsed / max(1, self.done) * max(0, self.total - self.done)
+        eta = f"about {left:.0f} s left" if self.done and elapsed > 1 else "starting"
+        lines = [f"{self.done}/{self.total} steps · ${self.spent:.2f} · {eta}"]
+        running = sorted(self._running.items(), key=lambda item: item[1])
+        lines += [f"  {console.visible(name)}  {now - since:.0f} s" for name, since in running[:SHOWN]]
+        if len(running) > SHOWN:
+            lines.append(f"  and {len(running) - SHOWN} more")
+        return Text("\n".join(lines))
