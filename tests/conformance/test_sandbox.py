@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -428,23 +429,24 @@ def test_a_run_that_is_cancelled_before_it_begins_leaves_nothing(workspace: Work
     assert sorted(p.name for p in tmp_path.iterdir()) == ["template", "upper"]
 
 
-DAEMON = 'import os; os.fork() and os._exit(0); os.setsid(); os.fork() or os.execlp("sleep", "sleep", "4321")'
+DAEMON = "import os; os.fork() and os._exit(0); os.setsid(); os.fork() or os.execlp('sleep', 'sleep', '$1')"
 LINGERERS = {
-    "in the background": "sleep 4321 &",
-    "in a session of its own": "setsid sleep 4321 </dev/null >/dev/null 2>&1 &",
-    "daemonised": f"{PYTHON} -c '{DAEMON}'",
-    "deaf to signals": "(trap '' TERM INT HUP; sleep 4321; sleep 4321) &",
-    "holding the output": "(exec sleep 4321) &",
+    "in the background": "sleep $1 &",
+    "in a session of its own": "setsid sleep $1 </dev/null >/dev/null 2>&1 &",
+    "daemonised": f'{PYTHON} -c "{DAEMON}"',
+    "deaf to signals": "(trap '' TERM INT HUP; sleep $1; sleep $1) &",
+    "stopped": "sleep $1 & kill -STOP $!",
 }
 
 
 @pytest.mark.parametrize("name", LINGERERS)
 @pytest.mark.parametrize("end", ["exit 0", "sleep 1000"])
 def test_no_process_outlives_a_run(workspace: Workspace, name: str, end: str) -> None:
-    limits = Limits(seconds=1.5) if "sleep" in end else Limits()
-    done = sh(f"{LINGERERS[name]}\n{end}", workspace, limits=limits)
+    mark = f"4321.{secrets.randbelow(10**9)}"
+    limits = Limits(seconds=2) if "sleep" in end else Limits()
+    done = runner.run(Spec(("sh", "-c", f"{LINGERERS[name]}\n{end}", "sh", mark), workspace, limits=limits))
     assert done.limit == ("time" if "sleep" in end else None)
-    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if _line(p).startswith(b"sleep\x004321\0")]
+    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in _line(p)]
 
 
 def _line(path: Path) -> bytes:

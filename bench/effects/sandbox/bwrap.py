@@ -22,6 +22,20 @@ OLDEST = (0, 11)
 HOST_NAME = "sandbox"
 USER = 1000
 SHARED_MEMORY_BYTES = 256 << 20
+HIDDEN = (
+    "/proc/cmdline",
+    "/proc/diskstats",
+    "/proc/fs",
+    "/proc/kcore",
+    "/proc/key-users",
+    "/proc/keys",
+    "/proc/modules",
+    "/proc/partitions",
+    "/proc/scsi",
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/timer_list",
+)
+"""Of the whole machine, not of the sandbox: shown empty."""
 
 
 @functools.cache
@@ -60,7 +74,7 @@ def _version(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """Every guard that a test of the threat suite may leave out to show what it holds back. No caller can reach it."""
+    """The guards that a test of the threat suite may leave out, to show what each holds back. No `Spec` can reach them."""
 
     unshare_net: bool = True
     unshare_pid: bool = True
@@ -75,10 +89,9 @@ class Guards:
     readonly_binds: bool = True
     parents_mounted: bool = True
     neutral_mounts: bool = True
-    mask_usr_local: bool = True
+    masked: bool = True
     own_keyring: bool = True
     close_descriptors: bool = True
-    host_bind: bool = False
 
 
 ALL = Guards()
@@ -99,6 +112,9 @@ def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards
     options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
     options += ["--bind", f"{stage}/root", "/"]
     options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    for path in HIDDEN if guards.masked else ():
+        if Path(path).exists():
+            options += ["--ro-bind", f"{stage}/{'empty' if Path(path).is_dir() else 'nothing'}", path]
     if guards.readonly_root:
         options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return options

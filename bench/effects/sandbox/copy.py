@@ -12,17 +12,17 @@ import contextlib
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 from pathlib import Path
 
-from bench.effects import files
-from bench.effects.sandbox import Workspace
+from bench.effects.sandbox import Workspace, tree
 from bench.effects.sandbox.layers import Layers
+from bench.effects.sandbox.removal import remove_tree
 from bench.errors import IntegrityError
 
 FICLONE = 0x40049409
+NO_REFLINK = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM}
 MARK = "w-"
 
 
@@ -41,8 +41,8 @@ class Copy:
     def discard(self, workspace: Workspace) -> None:
         """Delete the copy, whatever modes were left in it."""
         with contextlib.suppress(FileNotFoundError):
-            files.remove_tree(_place(workspace))
-        files.remove_tree(workspace.upper)
+            remove_tree(_place(workspace))
+        remove_tree(workspace.upper)
 
     def layers(self, workspace: Workspace) -> Layers:
         """The copy itself, or a throw-away copy of it."""
@@ -75,22 +75,30 @@ def sweep() -> None:
         with contextlib.suppress(FileNotFoundError):
             status = left.lstat()
             if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode) and not Path("/proc", owner).exists():
-                files.remove_tree(left)
+                remove_tree(left)
 
 
 def clone(source: Path, target: Path) -> int:
-    """Copy a tree and return its bytes on disk, as the launcher's watcher counts them; links are never followed."""
-    total = 0
+    """Copy a tree and return its bytes on disk, as the launcher's watcher counts them; links are never followed.
+
+    Nobody may be writing to `source`. What is too deep for a path is left out: the watcher ended the session that made it.
+    """
     pending = [(source, target)]
     modes: list[tuple[Path, int]] = []
     while pending:
         here, there = pending.pop()
-        status = here.lstat()
-        if status.st_mode & 0o700 != 0o700:
-            here.chmod(0o700)  # only a session's own copy can hold such a directory, and it is dead
+        try:
+            mode = here.lstat().st_mode
+            if mode & 0o700 != 0o700:
+                here.chmod(0o700)  # only a session's own copy can hold such a directory, and it is dead
+            items = list(os.scandir(here))
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            continue
         there.mkdir(mode=0o700)
-        modes.append((there, stat.S_IMODE(status.st_mode)))
-        for item in os.scandir(here):
+        modes.append((there, stat.S_IMODE(mode)))
+        for item in items:
             entry = item.stat(follow_symlinks=False)
             if stat.S_ISDIR(entry.st_mode):
                 pending.append((Path(item.path), there / item.name))
@@ -98,12 +106,10 @@ def clone(source: Path, target: Path) -> int:
                 (there / item.name).symlink_to(Path(item.path).readlink())
             elif stat.S_ISREG(entry.st_mode):
                 _clone_file(Path(item.path), there / item.name, entry)
+    size = tree.size_of(str(target), 1 << 62)
     for path, mode in reversed(modes):
-        path.chmod(mode | 0o700)
-    for folder, names, entries in os.walk(target):
-        for name in [*names, *entries]:
-            total += Path(folder, name).lstat().st_blocks * 512 + 512
-    return total
+        path.chmod(mode)
+    return size
 
 
 def _clone_file(source: Path, target: Path, status: os.stat_result) -> None:
@@ -113,8 +119,28 @@ def _clone_file(source: Path, target: Path, status: os.stat_result) -> None:
         try:
             fcntl.ioctl(writer, FICLONE, reader.fileno())
         except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM):
+            if error.errno not in NO_REFLINK:
                 raise
-            shutil.copyfileobj(reader, writer)
+            _copy_data(reader.fileno(), writer.fileno(), status.st_size)
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     target.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _copy_data(reader: int, writer: int, size: int) -> None:
+    """Only what is really there: a file of holes costs nothing to make and must cost nothing to copy."""
+    place = 0
+    while place < size:
+        try:
+            place = os.lseek(reader, place, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break  # nothing but a hole up to the end
+        end = os.lseek(reader, place, os.SEEK_HOLE)
+        os.lseek(writer, place, os.SEEK_SET)
+        while place < end:
+            moved = os.sendfile(writer, reader, place, min(end - place, 1 << 30))
+            if moved == 0:
+                return
+            place += moved
+    os.truncate(writer, size)

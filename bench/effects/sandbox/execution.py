@@ -17,11 +17,12 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from bench.effects import clock, env, files
+from bench.effects import clock, env
 from bench.effects.sandbox import BACKINGS, Finished, Spec, bwrap, interpreter, limits, plan, refusals, seccomp
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Backing, Layers
 from bench.effects.sandbox.pump import Pump, Watch
+from bench.effects.sandbox.removal import remove_tree
 
 PYTHON = f"{interpreter.PREFIX}/bin/python3"
 STATUS_BYTES = 64
@@ -46,7 +47,7 @@ def execute(spec: Spec, cancel: threading.Event | None, watch: Watch | None, gua
             return _go(_Run(spec, layers, made, group, guards), cancel, watch)
     finally:
         for left in [*made.works, *([layers.thrown] if layers and layers.thrown else [])]:
-            files.remove_tree(left)
+            remove_tree(left)
 
 
 @dataclass(slots=True)

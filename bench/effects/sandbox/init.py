@@ -51,7 +51,7 @@ def harden(keep: list[int], order: dict[str, Any]) -> None:
                 if error.errno != errno.EBADF:  # listdir's own
                     raise
     for number in keep:
-        os.set_inheritable(number, False)
+        os.set_inheritable(number, not order["close"])
 
 
 def remove(root: int, path: str) -> None:

@@ -32,15 +32,16 @@ POLL_S = 0.2
 ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
-def isolate(parent: int) -> None:
+def isolate(parent: int, own_keyring: bool) -> None:
     """Die with the harness; adopt orphans; a session keyring, a user and a mount namespace of our own."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     if os.getppid() != parent:
         raise OSError(errno.ESRCH, "the harness ended before its sandbox began")
-    joined = libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
-    if joined < 0 and ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM):  # containers forbid keyctl altogether
-        fail("cannot join a new session keyring")
+    if own_keyring:
+        joined = libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
+        if joined < 0 and ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM):  # containers forbid keyctl altogether
+            fail("cannot join a new session keyring")
     user, group = os.getuid(), os.getgid()
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0:
         fail("cannot make a user namespace")
@@ -51,13 +52,13 @@ def isolate(parent: int) -> None:
 
 
 def start(plan: dict[str, Any]) -> int:
-    """Fork bubblewrap, with an empty environment."""
+    """Fork bubblewrap, with the environment of the plan, which is empty."""
     child = os.fork()
     if child:
         return child
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        os.execve(plan["argv"][0], plan["argv"], {})
+        os.execve(plan["argv"][0], plan["argv"], plan["environment"])
     except OSError as error:
         os.write(2, f"cannot start bubblewrap: {error}\n".encode())
     finally:
@@ -96,7 +97,7 @@ def main() -> None:
     if not ready:
         return  # the harness gave up meanwhile
     try:
-        isolate(plan["parent"])
+        isolate(plan["parent"], plan["own_keyring"])
         stage = Stage(plan["stage"], plan["paths"])
         for name, *arguments in plan["steps"]:
             getattr(stage, name)(*arguments)

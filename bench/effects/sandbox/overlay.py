@@ -9,9 +9,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from bench.effects import files
 from bench.effects.sandbox import Workspace
 from bench.effects.sandbox.layers import Layers
+from bench.effects.sandbox.removal import remove_tree
 
 
 class Overlay:
@@ -23,7 +23,7 @@ class Overlay:
 
     def discard(self, workspace: Workspace) -> None:
         """Delete the upper layer, whatever modes were left in it."""
-        files.remove_tree(workspace.upper)
+        remove_tree(workspace.upper)
 
     def layers(self, workspace: Workspace) -> Layers:
         """What one run mounts: the session's own layer, or a throw-away one above it."""
@@ -37,7 +37,7 @@ class Overlay:
 
 def _layer(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    files.remove_tree(path / "work")  # a volatile overlay leaves a mark there so that nobody mounts it again unawares
+    remove_tree(path / "work")  # a volatile overlay leaves a mark there so that nobody mounts it again unawares
     for name, mode in (("data", 0o755), ("work", 0o700)):
         (path / name).mkdir(exist_ok=True)
         (path / name).chmod(mode)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from bench.effects import files
+from bench.effects import env
 from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, interpreter, view
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
+from bench.effects.sandbox.removal import remove_tree
 
 PARTS = {"launcher": ("stage", "tree", "launcher"), "init": ("init",)}
 BOOT = """import marshal, sys
@@ -77,7 +78,7 @@ class Draft:
         [layer] = self._open(source.parent)
         work = source.parent / f".work-{source.name}"
         if self.guards.neutral_mounts and os.access(source.parent, os.W_OK):
-            files.remove_tree(work)
+            remove_tree(work)
             work.mkdir(mode=0o700)
             self.works.append(work)
             self.steps.append(("overlay", name, [], layer, source.name, work.name))
@@ -129,8 +130,9 @@ def _system(draft: Draft) -> None:
     for index, folder in enumerate(view.system_folders()):
         draft.readonly(f"s{index}", Path(folder), folder)
     # The loader's cache may say that an interpreter in /usr/local has its library there.
+    draft.steps.append(("file", "nothing", b""))
     draft.steps += [("folder", "local"), ("link", "local/lib", f"{interpreter.PREFIX}/lib")]
-    for path in view.masked() if draft.guards.mask_usr_local else ():
+    for path in view.masked() if draft.guards.masked else ():
         draft.show("local" if path == "/usr/local" else "empty", path)
     draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
@@ -226,6 +228,8 @@ def for_launcher(made: Draft, spec: Spec, layers: Layers | None, argv: Sequence[
         "paths": made.paths,
         "steps": made.steps,
         "argv": list(argv),
+        "environment": {} if made.guards.empty_environment else env.for_tools(),
+        "own_keyring": made.guards.own_keyring,
         "layers": made.measured,
         "memories": made.memories,
         "baseline": layers.baseline if layers else 0,

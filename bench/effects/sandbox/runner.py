@@ -11,7 +11,6 @@ import tempfile
 import threading
 from pathlib import Path
 
-from bench.effects import files
 from bench.effects.sandbox import (
     BACKINGS,
     Finished,
@@ -25,6 +24,7 @@ from bench.effects.sandbox import (
     refusals,
 )
 from bench.effects.sandbox.pump import Watch
+from bench.effects.sandbox.removal import remove_tree
 from bench.errors import MissingPart, SandboxRefused
 
 PROTOCOL = 1
@@ -82,7 +82,7 @@ def _probe(folder: Path, name: str) -> Finished:
         bounds = Limits(seconds=60, output_bytes=1 << 16)
         return run(Spec(("python3", "-I", "-c", PROBE), workspace, limits=bounds))
     finally:
-        files.remove_tree(home)
+        remove_tree(home)
 
 
 def check() -> None:
