@@ -121,4 +121,6 @@ def _savings(aggregate: Mapped, roles: Mapping[str, str]) -> dict[str, Any] | No
     if baseline is None:
         return None
     classes = savings.by_class(savings.rows(aggregate["groups"], baseline))
+    for entry in classes:
+        entry["lines"] = [savings.told(arm, baseline, verdict) for arm, verdict in entry["arms"].items()]
     return {"baseline": baseline, "classes": classes, "lines": savings.turning_points(classes, baseline)}

@@ -10,8 +10,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.core import medians
-
 CLASSES = ("trivial", "investigation-bug", "investigation-feature", "cross-module")
 """From small to large; other classes follow in the order in which they appear."""
 MEASURES = ("input_tokens", "cache_tokens", "output_tokens", "cost_usd", "duration_s")
@@ -40,7 +38,7 @@ def improvement(reference: float | None, value: float | None) -> float | None:
 
 
 def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
-    """One row per task and arm: {task, class, arm, measures: {name: {base, arm, saved_pct}}, flags: [str]}."""
+    """One row per task and arm: {task, class, arm, measures: {name: {base, arm, saved_pct}}, flags}."""
     base = {group["task"]: group for group in groups if group["arm"] == baseline}
     found = []
     for group in groups:
@@ -57,14 +55,9 @@ def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
         }
         flags = [f"{side['arm']} resolved {side['resolved']} of {side['planned']}" for side in (other, group) if _open(side)]
         row = {name: group[name] for name in ("task", "class", "arm", "role")}
-        found.append(
-            row
-            | {
-                "measures": measures,
-                "flags": flags,
-                "fewer_resolved": (medians.rate(group) or 0) < (medians.rate(other) or 0),
-            }
-        )
+        row |= {"resolved": [group["resolved_valid"], group["valid"]]}
+        row |= {"base_resolved": [other["resolved_valid"], other["valid"]]}
+        found.append(row | {"measures": measures, "flags": flags})
     return found
 
 
@@ -73,7 +66,7 @@ def _open(group: Group) -> bool:
 
 
 def by_class(saved: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows grouped: [{class, rows, arms: {arm: {saved_pct, wins, why}}}], classes in order."""
+    """The rows grouped: [{class, rows, arms: {arm: verdict}}], classes in order."""
     found = []
     for name in class_order([row["class"] for row in saved]):
         mine = [row for row in saved if row["class"] == name]
@@ -85,38 +78,57 @@ def by_class(saved: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _verdict(mine: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Whether an arm beats the baseline in one class: cheaper in the median over tasks, and on no task resolving less."""
+    """Arm and baseline in one class: who resolves the larger share wins; of equals, who costs less in the median task."""
     costs = [row["measures"]["cost_usd"]["saved_pct"] for row in mine]
     known = [cost for cost in costs if cost is not None]
     saved = round(statistics.median(known), 1) if known and len(known) == len(costs) else None
-    fewer = [row["task"] for row in mine if row["fewer_resolved"]]
-    if fewer:
-        why = "resolves less on " + ", ".join(fewer)
-    elif saved is None:
-        why = "cost unknown"
-    else:
-        why = f"{abs(saved):g} % {'cheaper' if saved > 0 else 'dearer'}" if saved else "costs the same"
-    return {"saved_pct": saved, "wins": not fewer and saved is not None and saved > 0, "why": why}
+    own, base = ([sum(row[side][i] for row in mine) for i in (0, 1)] for side in ("resolved", "base_resolved"))
+    # As products, so that equal shares are equal.
+    lead = own[0] * base[1] - base[0] * own[1]
+    winner = None if not own[1] or not base[1] else _sign(lead) or _sign(saved or 0)
+    return {"saved_pct": saved, "resolved": own, "base_resolved": base, "winner": winner}
+
+
+def _sign(value: float) -> str | None:
+    return "arm" if value > 0 else "baseline" if value < 0 else None
+
+
+def told(arm: str, baseline: str, verdict: Mapping[str, Any]) -> str:
+    """`lean 3/3, baseline 2/3, 12.5 % dearer`: a class's verdict in words."""
+    saved = verdict["saved_pct"]
+    words = "cost unknown" if saved is None else "the same cost"
+    if saved:
+        words = f"{abs(saved):g} % {'cheaper' if saved > 0 else 'dearer'}"
+    own, base = verdict["resolved"], verdict["base_resolved"]
+    return f"{arm} {own[0]}/{own[1]}, {baseline} {base[0]}/{base[1]}, {arm} {words}"
 
 
 def turning_points(classes: Sequence[Mapping[str, Any]], baseline: str) -> list[str]:
-    """One sentence per arm: up to which class it is cheaper than the baseline, and why no longer from the next one on.
-
-    Nothing is said of an arm whose costs are unknown throughout but that.
+    """One sentence per arm: which of it and the baseline is cheaper, and in which class, from small to large, that one
+    stops winning. Of an arm whose costs are unknown throughout, nothing is said but that.
     """
     arms = list(dict.fromkeys(arm for entry in classes for arm in entry["arms"]))
     lines = []
     for arm in arms:
         ran = [(entry["class"], entry["arms"][arm]) for entry in classes if arm in entry["arms"]]
-        lost = [(name, verdict["why"]) for name, verdict in ran if not verdict["wins"]]
-        won = [name for name, verdict in ran if verdict["wins"]]
-        if all(verdict["saved_pct"] is None for _, verdict in ran):
+        known = [verdict["saved_pct"] for _, verdict in ran if verdict["saved_pct"] is not None]
+        if not known:
             lines.append(f"what {arm} costs against {baseline} is not known")
-        elif not lost:
-            lines.append(f"{arm} is cheaper than {baseline} in every class measured ({', '.join(won)})")
-        elif not won:
-            lines.append(f"{arm} is in no class cheaper than {baseline} without resolving less ({lost[0][0]}: {lost[0][1]})")
+        elif statistics.median(known) == 0:
+            lines.append(f"{arm} and {baseline} cost the same")
         else:
-            stops = "stops winning at" if ran[0][1]["wins"] else "does not win at"
-            lines.append(f"{arm} is cheaper than {baseline} in {', '.join(won)}; it {stops} {lost[0][0]} ({lost[0][1]})")
+            lines.append(_turn(arm, baseline, ran, cheap="arm" if statistics.median(known) > 0 else "baseline"))
     return lines
+
+
+def _turn(arm: str, baseline: str, ran: Sequence[tuple[str, Mapping[str, Any]]], cheap: str) -> str:
+    names = {"arm": arm, "baseline": baseline}
+    start = f"{names[cheap]} is cheaper than {names['baseline' if cheap == 'arm' else 'arm']}"
+    won = [name for name, verdict in ran if verdict["winner"] == cheap]
+    lost = [(name, told(arm, baseline, verdict)) for name, verdict in ran if verdict["winner"] != cheap]
+    if not lost:
+        return f"{start} and wins in every class measured ({', '.join(won)})"
+    if not won:
+        return f"{start} but wins in no class ({lost[0][0]}: {lost[0][1]})"
+    how = "stops winning at" if ran[0][0] in won else "does not win at"
+    return f"{start}; it wins in {', '.join(won)} and {how} {lost[0][0]} ({lost[0][1]})"

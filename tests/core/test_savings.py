@@ -57,33 +57,53 @@ def test_classes_come_from_small_to_large_then_as_they_appear() -> None:
     ]
 
 
-def grouped(*entries: tuple[str, float | None, int]) -> list[dict[str, Any]]:
+def grouped(*entries: tuple[str, float | None, int], base: int = 3) -> list[dict[str, Any]]:
     groups = []
     for place, (cls, cost, resolved) in enumerate(entries):
-        groups += [group(f"t{place}", "baseline", 1.0, cls=cls), group(f"t{place}", "lean", cost, resolved, cls)]
+        groups += [group(f"t{place}", "baseline", 1.0, base, cls), group(f"t{place}", "lean", cost, resolved, cls)]
     return savings.by_class(savings.rows(groups, "baseline"))
 
 
+def lines(*entries: tuple[str, float | None, int], base: int = 3) -> list[str]:
+    return savings.turning_points(grouped(*entries, base=base), "baseline")
+
+
 def test_it_is_told_where_a_cheaper_arm_stops_winning() -> None:
-    found = grouped(("cross-module", 1.5, 3), ("trivial", 0.5, 3), ("investigation-bug", 0.8, 3))
-    assert savings.turning_points(found, "baseline") == [
-        "lean is cheaper than baseline in trivial, investigation-bug; it stops winning at cross-module (50 % dearer)"
+    assert lines(("cross-module", 0.9, 2), ("trivial", 0.5, 3), ("investigation-bug", 0.8, 3)) == [
+        "lean is cheaper than baseline; it wins in trivial, investigation-bug and stops winning at cross-module "
+        "(lean 2/3, baseline 3/3, lean 10 % cheaper)"
     ]
 
 
-def test_cheaper_while_resolving_less_is_no_win() -> None:
-    found = grouped(("trivial", 0.5, 2))
-    assert savings.turning_points(found, "baseline") == [
-        "lean is in no class cheaper than baseline without resolving less (trivial: resolves less on t0)"
+def test_it_is_told_of_the_baseline_where_that_is_the_cheaper_one() -> None:
+    assert lines(("trivial", 1.5, 3), ("cross-module", 1.5, 3), base=3) == [
+        "baseline is cheaper than lean and wins in every class measured (trivial, cross-module)"
+    ]
+    assert lines(("trivial", 1.5, 3), base=1) == [
+        "baseline is cheaper than lean but wins in no class (trivial: lean 3/3, baseline 1/3, lean 50 % dearer)"
     ]
 
 
-def test_everywhere_nowhere_and_unknown() -> None:
-    assert "in every class" in savings.turning_points(grouped(("trivial", 0.5, 3)), "baseline")[0]
-    assert savings.turning_points(grouped(("trivial", None, 3)), "baseline") == [
-        "what lean costs against baseline is not known"
+def test_a_cheaper_arm_that_resolves_less_does_not_win() -> None:
+    assert lines(("trivial", 0.5, 2)) == [
+        "lean is cheaper than baseline but wins in no class (trivial: lean 2/3, baseline 3/3, lean 50 % cheaper)"
     ]
-    half = savings.turning_points(grouped(("trivial", 0.5, 3), ("cross-module", None, 3)), "baseline")
-    assert half == ["lean is cheaper than baseline in trivial; it stops winning at cross-module (cost unknown)"]
-    late = savings.turning_points(grouped(("trivial", 2.0, 3), ("cross-module", 0.5, 3)), "baseline")
-    assert late == ["lean is cheaper than baseline in cross-module; it does not win at trivial (100 % dearer)"]
+
+
+def test_winning_late_unknown_and_equal_costs() -> None:
+    assert "it wins in cross-module and does not win at trivial" in lines(("trivial", 0.5, 2), ("cross-module", 0.5, 3))[0]
+    assert lines(("trivial", None, 3)) == ["what lean costs against baseline is not known"]
+    assert lines(("trivial", 1.0, 3)) == ["lean and baseline cost the same"]
+    assert (
+        "stops winning at cross-module (lean 3/3, baseline 3/3, lean cost unknown)"
+        in (lines(("trivial", 0.5, 3), ("cross-module", None, 3))[0])
+    )
+
+
+def test_shares_are_of_valid_runs_and_nothing_is_won_without_any() -> None:
+    groups = [group("t", "baseline", 1.0), group("t", "lean", 0.5, valid=0, resolved_valid=0)]
+    (entry,) = savings.by_class(savings.rows(groups, "baseline"))
+    assert entry["arms"]["lean"]["winner"] is None
+    groups = [group("t", "baseline", 1.0, 2, valid=2), group("t", "lean", 0.5, 3)]
+    (entry,) = savings.by_class(savings.rows(groups, "baseline"))
+    assert entry["arms"]["lean"]["winner"] == "arm"

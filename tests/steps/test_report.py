@@ -45,7 +45,7 @@ def test_the_tables_keep_the_order_of_the_suite_and_the_classes(tmp_path: Path) 
     places = [report.index(f"| {cls} | {task} |") for task, cls in TASKS.items()]
     assert places == sorted(places)
     assert "against baseline" in report
-    assert "candidate is cheaper than baseline" in report
+    assert "- candidate is cheaper than baseline" in report
 
 
 def test_the_same_evidence_gives_the_same_report(tmp_path: Path) -> None:
