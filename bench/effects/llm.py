@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.effects import cassette_requests, cassettes, clock, env
+from bench.effects import cassette_requests, cassettes, clock, env, llm_messages
 
 REPLAY = "replay"
 """Provider prefix of a model id that is served from a cassette."""
@@ -188,9 +188,9 @@ def _ask(call: Call) -> Reply | Failure:
     extra: dict[str, Any] = {} if replayed else dict(call.wanted)
     if call.base_url is not None:
         extra["api_base"] = call.base_url
-    messages = [_sendable(message) for message in call.messages]
+    messages = [llm_messages.sendable(message) for message in call.messages]
     if not replayed and litellm.get_llm_provider(call.model)[1] == "anthropic":
-        messages = _cached(messages)
+        messages = llm_messages.cached(messages)
     try:
         response = litellm.completion(
             model=call.model,
@@ -206,26 +206,6 @@ def _ask(call: Call) -> Reply | Failure:
     except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
         return _failure(error)
     return _reply(response, seen)
-
-
-def _sendable(value: Any) -> Any:
-    """Lone surrogates cannot be sent as UTF-8; they are replaced on the wire and kept in the transcript."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {key: _sendable(item) for key, item in value.items()}
-    return [_sendable(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _cached(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ask Anthropic to cache the conversation so far, as others do unasked; without it every turn is billed in full."""
-    marked = list(messages)
-    for place in {0, len(messages) - 1}:
-        content = messages[place].get("content")
-        if isinstance(content, str) and content:
-            block = {"type": "text", "text": content, "cache_control": {"type": "ephemeral"}}
-            marked[place] = messages[place] | {"content": [block]}
-    return marked
 
 
 def _failure(error: Any) -> Failure:
@@ -258,22 +238,6 @@ def _reply(response: Any, seen: Sequence[Any]) -> Reply:
     hidden, raw = getattr(response, "_hidden_params", None) or {}, _raw(seen)
     own = (raw or {}).get("id") or response.id
     return Reply(message, choice.finish_reason, usage_of(response.usage), own, hidden.get("response_cost"), raw)
-
-
-def as_completion(reply: Reply, model: str) -> dict[str, Any]:
-    """A reply as a chat completion, for upstreams whose own body is of neither cassette format."""
-    usage = reply.usage or {}
-    cached = usage.get("cache_read_input_tokens", 0)
-    written = usage.get("cache_creation_input_tokens", 0)
-    prompt = usage.get("input_tokens", 0) + cached + written
-    told = {
-        "prompt_tokens": prompt,
-        "completion_tokens": usage.get("output_tokens", 0),
-        "total_tokens": prompt + usage.get("output_tokens", 0),
-        "prompt_tokens_details": {"cached_tokens": cached, "cache_creation_tokens": written},
-    }
-    choice = {"index": 0, "message": dict(reply.message), "finish_reason": reply.finish}
-    return {"id": reply.id, "object": "chat.completion", "created": 0, "model": model, "choices": [choice], "usage": told}
 
 
 def _raw(seen: Sequence[Any]) -> Mapping[str, Any] | None:

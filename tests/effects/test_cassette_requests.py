@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.effects import cassette_requests as reading
@@ -61,6 +61,7 @@ def chunk(delta: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]} | more
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.integers(1, 5))
 def test_chunks_make_the_whole(command: str, size: int) -> None:
     arguments = json.dumps({"command": command})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.effects import cassette_requests, cassettes
@@ -173,6 +173,7 @@ def test_a_damaged_cassette_is_refused_by_name(data: bytes, named: str) -> None:
     assert "corpus/cassettes/x.json" in str(raised.value)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_prompt_has_a_digest_that_normalising_keeps(text: str) -> None:
     assert cassettes.prompt_digest(text) == cassettes.prompt_digest(cassettes.normalised(text))
@@ -217,6 +218,7 @@ MESSAGES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_no_conversation_breaks_a_replay(messages: list[dict[str, Any]]) -> None:
     for read in (cassette_requests.from_openai, cassette_requests.from_anthropic):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.effects import redact
@@ -20,6 +20,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_innocent_values_are_unchanged(value: object) -> None:
     assert Redactor(["planted-secret"], {"/home/someone": "<home>"}).value(value) == value

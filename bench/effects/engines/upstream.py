@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.effects import cassette_record, cassettes, clock, llm, redact
+from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
 from bench.effects.engines.warmup import ready
@@ -123,7 +123,7 @@ class Upstream:
             if isinstance(got, llm.Reply):
                 self._count(got, attempt)
                 if self._tape:
-                    self._tape.add(messages, got.raw, llm.as_completion(got, self.model))
+                    self._tape.add(messages, got.raw, llm_messages.as_completion(got.message, got.finish, got.usage))
                 return got
             self._failed(got, attempt)
             self._wait(got, attempt, deadline)

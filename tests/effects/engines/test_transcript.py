@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.effects.engines import transcript
@@ -13,6 +13,7 @@ from bench.effects.engines.transcript import LIMIT, Transcript, cut, dump, previ
 from bench.effects.redact import Redactor
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=[])))
 def test_any_text_survives_on_one_line(text: str) -> None:
     lone = "".join(c if not 0xD800 <= ord(c) <= 0xDBFF else "\ud801" for c in text).replace("\ud801", "\ud801.")
@@ -41,6 +42,7 @@ def test_a_transcript_has_a_limit() -> None:
     assert kept.full
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=[])))
 def test_a_preview_is_one_harmless_line(text: str) -> None:
     shown = preview(text + "::error::\x1b[31m\u2028##[section]")
@@ -51,6 +53,7 @@ def test_a_preview_is_one_harmless_line(text: str) -> None:
     assert len(shown.encode()) < 5000
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(2, 50))
 def test_a_cut_keeps_head_and_tail(text: str, limit: int) -> None:
     shown = cut(text, limit)

@@ -1,0 +1,40 @@
+"""Messages on their way to a model and back."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.effects import llm, llm_messages
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.characters(exclude_categories=[])))
+def test_whatever_is_sent_is_utf_8(text: str) -> None:
+    sent = llm_messages.sendable({"content": [text, 1, None]})
+    sent["content"][0].encode("utf-8")
+    assert sent["content"][1:] == [1, None]
+    if text.isprintable():
+        assert sent["content"][0] == text
+
+
+def test_first_and_last_message_are_marked_for_the_cache_and_the_rest_is_left() -> None:
+    given = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "tool", "content": "t"}]
+    marked = llm_messages.cached(given)
+    assert [isinstance(m["content"], list) for m in marked] == [True, False, True]
+    assert given[0]["content"] == "s"
+
+
+class Usage:
+    """What LiteLLM would make of a completion's usage."""
+
+    def __init__(self, told: dict[str, int]) -> None:
+        self.__dict__ |= told
+        self.prompt_tokens_details = type("Details", (), self.__dict__.pop("prompt_tokens_details"))
+
+
+def test_an_answer_keeps_its_usage_on_the_way() -> None:
+    usage = {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3, "output_tokens": 4}
+    made = llm_messages.as_completion({"role": "assistant", "content": "x"}, "stop", usage)
+    assert llm.usage_of(Usage(made["usage"])) == usage
+    assert made["choices"][0]["message"]["content"] == "x"
