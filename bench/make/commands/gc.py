@@ -1,4 +1,4 @@
-"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys, revoked entries, locks."""
+"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys and revoked entries; what a lock names has a key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Gc(StepCommand):
         with lock.held(workspace.layout.lock):
             doomed = list(_revoked(workspace, before))
             gone = set(doomed)
-            kept = {b.blob for r in _roots(workspace, gone) for b in r.outputs.values()} | _locked(workspace)
+            kept = {b.blob for r in _roots(workspace, gone) for b in r.outputs.values()}
             doomed += [
                 path for blob in workspace.store.blobs() if blob not in kept and _old(path := _blob(workspace, blob), before)
             ]
@@ -69,27 +69,6 @@ def _roots(workspace: Workspace, gone: set[Path]) -> Iterator[Record]:
             except IntegrityError:
                 # A report's promotion.json and the like are no records; a damaged record names no bytes.
                 continue
-
-
-def _locked(workspace: Workspace) -> set[str]:
-    """Trees that a lock names: dependency wheels that a later run would otherwise fetch again."""
-    return {
-        str(item["tree"])
-        for name in workspace_suites(workspace)
-        for items in name.values()
-        for item in items
-        if digest.is_digest(item.get("tree"))
-    }
-
-
-def workspace_suites(workspace: Workspace) -> Iterator[dict[str, list[dict[str, object]]]]:
-    """The `dependencies` of every suite's lock file."""
-    import json
-
-    for path in workspace.layout.corpus.glob("*.lock.json"):
-        found = json.loads(path.read_bytes()).get("dependencies", {})
-        if isinstance(found, dict):
-            yield found
 
 
 def _revoked(workspace: Workspace, before: float) -> Iterator[Path]:
