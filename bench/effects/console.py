@@ -1,7 +1,10 @@
-"""Printing for people. Never dies on an encoding, never prints a control character that came from data."""
+"""Printing for people. Never dies on an encoding or a reader that has gone, never prints a control character of data."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import shutil
 import sys
 from typing import TextIO
@@ -17,6 +20,13 @@ def say_err(text: str, *, end: str = "\n") -> None:
     _write(sys.stderr, text + end)
 
 
+def tolerate() -> None:
+    """Let doit's own printing too show escapes for what the terminal cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def width() -> int:
     """Columns of the terminal."""
     return shutil.get_terminal_size((100, 24)).columns
@@ -27,8 +37,15 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text)
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return  # started without it (`>&-`)
     encoding = getattr(stream, "encoding", None) or "utf-8"
     # A latin-1 or ASCII terminal gets escapes for what it cannot show.
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except OSError:
+        # `doit | head`, a terminal that was closed, a full disk behind `>`: the work goes on unheard.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), stream.fileno())

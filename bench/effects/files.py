@@ -13,13 +13,14 @@ from pathlib import Path
 from bench.errors import CorpusError, StorageRefused
 
 _FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up", errno.EROFS: "it is read-only"}
+_FULL |= {errno.EFBIG: "the file size limit is reached"}
 _FULL |= {errno.EACCES: "permission denied", errno.EPERM: "permission denied"}
 
 
-def storage_fault(error: OSError, path: Path | str) -> StorageRefused | None:
-    """The named fault behind an OSError of a write, or None when it is of another kind."""
+def storage_fault(error: OSError, path: Path | str, *, writing: bool = True) -> StorageRefused | None:
+    """The named fault behind an OSError, or None when it is of another kind. `writing`: a denied permission is one too."""
     why = _FULL.get(error.errno or 0)
-    if why is None:
+    if why is None or (not writing and error.errno in (errno.EACCES, errno.EPERM)):
         return None
     return StorageRefused(
         f"cannot write, {why}", where=str(path), remedy="free space or mend the mount, then run doit again"
@@ -42,20 +43,26 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = Tru
             if sync:
                 os.fsync(out.fileno())
         Path(temporary).replace(path)
+        temporary = ""
     except OSError as error:
+        raise storage_fault(error, path) or error from error
+    finally:
         if temporary:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
-        raise storage_fault(error, path) or error from error
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line in a single write, so that a crash tears at most the last line."""
+    """Append one line, so that a crash or a full disk tears at most this line and never one that comes after it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.write(fd, line if line.endswith(b"\n") else line + b"\n")
+            size = os.fstat(fd).st_size
+            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            data = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
+            while data:
+                data = data[os.write(fd, data) :]
         finally:
             os.close(fd)
     except OSError as error:
@@ -73,10 +80,11 @@ def read_regular(path: Path, limit: int) -> bytes:
     except OSError as error:
         what = "is a symbolic link" if error.errno == errno.ELOOP else (error.strerror or "cannot be opened").lower()
         raise CorpusError(what, where=where, remedy="it must be a regular file") from None
+    before = os.fstat(fd)
+    if not stat.S_ISREG(before.st_mode):
+        os.close(fd)
+        raise CorpusError("is not a regular file", where=where)
     with os.fdopen(fd, "rb") as source:
-        before = os.fstat(source.fileno())
-        if not stat.S_ISREG(before.st_mode):
-            raise CorpusError("is not a regular file", where=where)
         if before.st_size > limit:
             raise CorpusError(f"holds {before.st_size} bytes, the limit is {limit}", where=where)
         data = source.read(limit + 1)

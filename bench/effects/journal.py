@@ -1,7 +1,7 @@
 """The journal: an append-only log, one JSON object a line, of what was built, restored, revoked and paid.
 
-It is read by `verify`, by the count of attempts at a paid step, and where a store's key entry is missing: a record on disk is
-then believed only if its seal was journalled. A torn last line (crash) is skipped; nothing ever rewrites the file.
+It counts the attempts at a paid step, and holds the seal of every record that was written: a forged record or entry shows.
+A torn line (crash) is skipped; nothing ever rewrites the file.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Journal:
         self.path = path
         self._lock = threading.Lock()
         self._state: dict[str, tuple[set[str], int]] | None = None
+        """Key → the seals that were built or restored under it, how often it was built; both since the last revocation."""
 
     def write(self, event: str, **facts: Any) -> None:
         """Append one event with the present time."""
@@ -46,9 +47,9 @@ class Journal:
             if isinstance(event, dict):
                 yield event
 
-    def knows(self, key: str, content: str) -> bool:
-        """Whether this content was built under this key and not revoked since."""
-        return content in self._by_key().get(key, (set(), 0))[0]
+    def seals(self, key: str) -> set[str]:
+        """Seals of the records that were written under this key since it was last revoked."""
+        return self._by_key().get(key, (set(), 0))[0]
 
     def attempts(self, key: str) -> int:
         """How often a step was made under this key since it was last revoked."""
@@ -65,12 +66,11 @@ class Journal:
 
     @staticmethod
     def _fold(state: dict[str, tuple[set[str], int]], event: dict[str, Any]) -> None:
-        key = event.get("key")
+        key, what = event.get("key"), event.get("event")
         if not isinstance(key, str):
             return
-        contents, attempts = state.get(key, (set(), 0))
-        if event["event"] in ("built", "restored"):
-            contents = contents | {str(event.get("content"))}
-            state[key] = (contents, attempts + (event["event"] == "built"))
-        elif event["event"] == "revoked":
+        if what in ("built", "restored"):
+            seals, attempts = state.get(key, (set(), 0))
+            state[key] = (seals | {str(event.get("seal")), str(event.get("of"))}, attempts + (what == "built"))
+        elif what == "revoked":
             state[key] = (set(), 0)

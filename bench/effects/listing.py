@@ -15,7 +15,7 @@ SKIPPED = frozenset({".git", "__pycache__", ".DS_Store"})
 
 @dataclass(slots=True)
 class Listing:
-    """Relative paths with `/`, sorted. `links` maps a symbolic link to its text; `executable` names files with the owner bit."""
+    """Relative paths with `/`, sorted. `links` maps a symbolic link to its text; `executable`: files with the owner bit."""
 
     files: list[str] = field(default_factory=list)
     links: dict[str, str] = field(default_factory=dict)
@@ -23,17 +23,20 @@ class Listing:
 
 
 def below(folder: Path, *, links: bool, where: str) -> Listing:
-    """List a folder. Raises CorpusError naming the path for special files, for links unless `links`, and when it is absent."""
+    """List a folder. Raises CorpusError naming the path: special files, links unless `links`, an absent folder."""
     found = Listing()
     pending = [""]
     if not folder.is_dir():
         raise CorpusError("is not a directory", where=where, remedy="name an existing directory")
     while pending:
         inner = pending.pop()
-        for item in os.scandir(folder / inner):
+        try:
+            with os.scandir(folder / inner) as items:
+                listed = [item for item in items if item.name not in SKIPPED]
+        except PermissionError:
+            raise CorpusError("may not be listed", where=f"{where}/{inner}", remedy="mend its mode") from None
+        for item in listed:
             path = f"{inner}/{item.name}" if inner else item.name
-            if item.name in SKIPPED:
-                continue
             mode = item.stat(follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode):
                 pending.append(path)
@@ -47,4 +50,5 @@ def below(folder: Path, *, links: bool, where: str) -> Listing:
                 raise CorpusError("links and special files are not allowed here", where=f"{where}/{path}")
     found.files.sort()
     found.executable.sort()
+    found.links = dict(sorted(found.links.items()))
     return found

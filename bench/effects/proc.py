@@ -56,6 +56,8 @@ def run(
         )
     except FileNotFoundError:
         raise MissingPart(f"no program {argv[0]!r}", remedy="install it and put it on the PATH") from None
+    except PermissionError:
+        raise MissingPart(f"{argv[0]!r} may not be run", remedy="make it executable") from None
     deadline = clock.monotonic() + seconds
     try:
         feed: bytes | None = stdin

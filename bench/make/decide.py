@@ -42,7 +42,7 @@ def decide(workspace: Workspace, step: Step) -> Verdict:
     here = workspace.read(step.target)
     if here is not None and here.key == key and _stands(workspace, step, here):
         return Verdict("reuse", "the record on disk has the key that the inputs give", key, here, inputs)
-    kept = workspace.store.find(key)
+    kept = workspace.kept(key)
     if kept is not None and _stands(workspace, step, kept):
         return Verdict("restore", "the store holds evidence for this key", key, kept, inputs)
     return Verdict("measure" if step.paid else "build", changed(workspace, step, here, contents, digests), key, here, inputs)

@@ -17,6 +17,7 @@ from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
 from bench.effects.context import Context, Job, Made
 from bench.errors import BenchError, Cancelled, EnvironmentRefused, IntegrityError
+from bench.make import revoke
 from bench.make.decide import Verdict, decide
 from bench.make.progress import Progress
 from bench.make.step import Step
@@ -26,22 +27,31 @@ RAW_LIMIT = 64 << 20
 """Bytes of one raw input file (a cassette is the largest kind)."""
 
 
-def build(workspace: Workspace, step: Step, progress: Progress) -> None:
-    """Bring one step up to date. Never raises for what its record can say."""
-    if workspace.run.stopped:
-        return
+def build(workspace: Workspace, step: Step, progress: Progress) -> bool:
+    """Bring one step up to date. Never raises for what its record can say.
+
+    False where it was stopped before its end: doit would otherwise note its inputs as those of the record that is there.
+    """
+    run = workspace.run
+    run.refused = run.refused or workspace.index.fault
+    if run.stopped:
+        return False
     started = clock.monotonic()
     progress.start(step)
+    did, record = "cancelled", None
     try:
         did, record = _build(workspace, step)
     except Cancelled:
-        did, record = "cancelled", None
+        pass
     except EnvironmentRefused as error:
-        if workspace.run.refused is None:
-            workspace.run.refused = error
-        did, record = "refused", None
-    workspace.run.did[step.id] = did
+        run.refused = run.refused or error
+        did = "refused"
+    except IntegrityError as error:
+        _damaged(workspace, error)
+        did = records.NOT_RUN
+    run.did[step.id] = did
     progress.end(step, did, record, clock.monotonic() - started)
+    return did not in ("cancelled", "refused")
 
 
 def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
@@ -51,21 +61,39 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
         _write(workspace, step, record)
         return "not_run", record
     if verdict.action in ("reuse", "restore"):
-        assert verdict.record is not None
-        record = verdict.record.renamed(step.name)
-        if verdict.action == "restore":
-            _write(workspace, step, record)
-            workspace.journal.write("restored", kind=step.kind, name=step.name, key=record.key, content=record.content)
-        else:
-            workspace.store.put_record(record) if workspace.store.find(record.key) is None else None
-            workspace.index.note(step.target, record, workspace.sign(step))
-        lay_out(workspace, step, record)
-        return ("reused" if verdict.action == "reuse" else "restored"), record
-    _keep_attempt(workspace, step, verdict)
+        return _take(workspace, step, verdict)
+    with workspace.making(verdict.key) as before:
+        if before:
+            # Another step of this run has the same evidence: it is not to be paid for twice.
+            if workspace.run.stopped:
+                raise Cancelled("stopped before its turn", where=step.id)
+            verdict = decide(workspace, step)
+            if verdict.action in ("reuse", "restore"):
+                return _take(workspace, step, verdict)
+        return _fresh(workspace, step, verdict)
+
+
+def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
+    assert verdict.record is not None
+    record = verdict.record.renamed(step.name)
+    restored = verdict.action == "restore"
+    if restored:
+        facts = {"key": record.key, "content": record.content, "seal": record.seal, "of": verdict.record.seal}
+        workspace.journal.write("restored", kind=step.kind, name=step.name, **facts)
+        _write(workspace, step, record)
+    else:
+        if workspace.store.find(record.key) is None:
+            workspace.store.put_record(record)
+        workspace.index.note(step.target, record, workspace.sign(step))
+    lay_out(workspace, step, record)
+    return ("restored" if restored else "reused"), record
+
+
+def _fresh(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
+    _keep_attempts(workspace, step, verdict)
     made, raw = _make(workspace, step, verdict)
     record = _seal(step, verdict, raw, made, workspace.code.closure(step.module))
-    if record.state == records.FINAL or (record.state == records.UNUSABLE and step.paid):
-        workspace.store.put_record(record)
+    # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     if record.state != records.NOT_RUN:
         workspace.journal.write(
             "built",
@@ -77,6 +105,8 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
             state=record.state,
             spent_usd=record.body.get("spent_usd", 0),
         )
+    if record.state == records.FINAL or (record.state == records.UNUSABLE and step.paid):
+        workspace.store.put_record(record)
     _write(workspace, step, record)
     lay_out(workspace, step, record)
     if record.state == records.FINAL:
@@ -107,12 +137,11 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
     except (Cancelled, EnvironmentRefused):
         raise
     except IntegrityError as error:
-        workspace.run.warnings.append(str(error))
-        return Made({}, {}, records.NOT_RUN, f"{error}; run doit again to rebuild it"), raw
+        return Made({}, {}, records.NOT_RUN, _damaged(workspace, error)), raw
     except BenchError as error:
         return Made({}, {}, records.UNUSABLE, str(error)), raw
     except OSError as error:
-        fault = files.storage_fault(error, error.filename or step.target)
+        fault = files.storage_fault(error, error.filename or step.target, writing=False)
         if fault is not None:
             raise fault from error
         return _crashed(workspace, step, error), raw
@@ -120,6 +149,16 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
         return _crashed(workspace, step, error), raw
     finally:
         files.remove_tree(scratch)
+
+
+def _damaged(workspace: Workspace, error: IntegrityError) -> str:
+    """Take damaged bytes out of use and say so; the next run makes them again."""
+    if digest.is_digest(error.where):
+        workspace.set_aside(error.where)
+    text = f"{error} when run again"
+    if text not in workspace.run.warnings:
+        workspace.run.warnings.append(text)
+    return text
 
 
 def _crashed(workspace: Workspace, step: Step, error: Exception) -> Made:
@@ -155,14 +194,20 @@ def _write(workspace: Workspace, step: Step, record: Record) -> None:
     workspace.index.note(step.target, record, workspace.sign(step))
 
 
-def _keep_attempt(workspace: Workspace, step: Step, verdict: Verdict) -> None:
-    # Every attempt at a paid step is kept: the next one must not overwrite it.
-    old = verdict.record
-    if step.paid and old is not None and old.state == records.UNUSABLE:
-        attempt = workspace.journal.attempts(old.key)
-        name = f"{step.target}.attempt-{attempt}"
-        files.write_atomic(workspace.layout.revoked / name, old.to_bytes())
-        workspace.journal.write("kept", kind=step.kind, name=step.name, attempt=attempt, record_key=old.key)
+def _keep_attempts(workspace: Workspace, step: Step, verdict: Verdict) -> None:
+    # Nothing that was paid for is overwritten: neither the key's entry nor a record on disk that no entry holds.
+    if not step.paid:
+        return
+    kept: dict[str, Record] = {}
+    for old in (workspace.store.entry(verdict.key), verdict.record):
+        if old is None or old.state == records.NOT_RUN:
+            continue
+        if old.key == verdict.key or workspace.store.entry(old.key) is None:
+            kept[old.content] = old
+    for old in kept.values():
+        name, number = revoke.next_attempt(workspace, step)
+        files.write_atomic(name, old.to_bytes())
+        workspace.journal.write("kept", kind=step.kind, name=step.name, attempt=number, record_key=old.key)
 
 
 def lay_out(workspace: Workspace, step: Step, record: Record) -> None:

@@ -4,7 +4,8 @@ Like git's index it maps a path to (mtime_ns, size, inode, ctime_ns) and to what
 run opens no file. The first look at a raw file in a process is a snapshot: an edit during the run is seen by the next run,
 and never taken for the input that was used (doit itself records the later state).
 
-Lines: `["all", {files}, {rows}]` once, at the top, then `["f", path, facts]` and `["t", step, row]` as steps finish.
+Lines: `["all", {records}, {files}, {rows}]` once, at the top, then `["r", path, facts]` for a record, `["f", path, stat,
+digest]` for a raw file and `["t", step, row]` as steps finish.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from bench import layout
 from bench.core import digest, records
 from bench.core.records import Record
 from bench.effects import files
-from bench.errors import IntegrityError
+from bench.errors import IntegrityError, StorageRefused
 
 ABSENT = "absent"
 RECORDS = f"{layout.ARTIFACTS}/"
@@ -55,13 +57,16 @@ class Index:
         self.rows: dict[str, dict[str, Any]] = {}
         self.pending: list[str] = []
         """Rows that changed before the lock was held; written at the close."""
+        self.fault: StorageRefused | None = None
+        """Why nothing more could be written down; what is missing here is looked up again by the next run."""
         self._snapshot: dict[str, str] = {}
+        self._seen: dict[str, list[int] | None] = {}
         self._loaded = False
         self._appended = 0
         self._lock = threading.Lock()
 
     def load(self) -> None:
-        """Read the file once. A torn or foreign line ends the reading: what it would have said is looked up again."""
+        """Read the file once. A torn or foreign line is passed over: what it would have said is looked up again."""
         if self._loaded:
             return
         self._loaded = True
@@ -74,8 +79,8 @@ class Index:
                 continue
             try:
                 self._take(json.loads(line))
-            except (ValueError, TypeError, KeyError, IndexError):
-                break
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+                continue
             self._appended += 1
 
     def _take(self, item: list[Any]) -> None:
@@ -93,7 +98,7 @@ class Index:
     def stat(self, path: str) -> list[int] | None:
         """The four numbers that change whenever a file does, or None when it is absent."""
         try:
-            s = os.stat(f"{self.root}/{path}")
+            s = os.stat(path if path[0] == "/" else f"{self.root}/{path}")
         except OSError:
             return None
         return [s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns]
@@ -151,27 +156,41 @@ class Index:
             return ABSENT
 
     def file_digest(self, path: str) -> str:
-        """Digest of a raw file as it is now, read only when its stat changed."""
+        """Digest of a raw file as it is now, read only when its stat changed; `absent` for what cannot be read as a file."""
         stat = self.stat(path)
+        self._seen.setdefault(path, stat)
         if stat is None:
             return ABSENT
         known = self.raw.get(path)
         if known and known[0] == stat:
             return known[1]
-        name = digest.of_bytes(Path(self.root, path).read_bytes())
+        place = Path(self.root, path)
+        try:
+            if not place.is_file():
+                return ABSENT  # a FIFO would block
+            name = digest.of_bytes(place.read_bytes())
+        except OSError:
+            return ABSENT
         self.raw[path] = (stat, name)
         self._append(["f", path, stat, name])
         return name
+
+    def unmoved(self, paths: Iterable[str]) -> bool:
+        """Whether raw files are untouched since this process looked at them first."""
+        return all(self.stat(path) == self._seen[path] for path in paths if path in self._seen)
 
     def commit(self, step: str) -> None:
         """Write down a finished step's row."""
         self._append(["t", step, self.rows[step]])
 
     def _append(self, item: list[Any]) -> None:
-        if not self.writable:
+        if not self.writable or self.fault is not None:
             return
         with self._lock:
-            files.append_line(self.path, json.dumps(item, separators=(",", ":")).encode())
+            try:
+                files.append_line(self.path, json.dumps(item, separators=(",", ":")).encode())
+            except StorageRefused as error:
+                self.fault = error
             self._appended += 1
 
     def close(self) -> None:
@@ -179,7 +198,7 @@ class Index:
         for row in self.pending if self.writable else []:
             self.commit(row)
         self.pending.clear()
-        if self.writable and self._appended > COMPACT_AFTER:
+        if self.writable and self._appended > COMPACT_AFTER and self.fault is None:
             everything = ["all", {p: _plain(f) for p, f in self.records.items()}, self.raw, self.rows]
             files.write_atomic(self.path, json.dumps(everything, separators=(",", ":")).encode() + b"\n")
             self._appended = 1

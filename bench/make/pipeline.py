@@ -129,10 +129,13 @@ class Pipeline:
         if kind == "report":
             folder = f"{layout.ARTIFACTS}/{layout.FOLDERS[kind]}/{name}"
             targets += [f"{folder}/{file}" for file in REPORT_FILES]
+        inputs = [*needed.values(), *raw.values()]
         return {
             "name": name,
             "actions": [(build, [self.workspace, step, self.progress])],
-            "file_dep": [*needed.values(), *raw.values()],
+            "file_dep": inputs,
+            # doit runs a step without inputs each time unless told that its target decides.
+            "uptodate": [] if inputs else [True],
             "targets": targets,
             "io": {"capture": False},
             "verbosity": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,13 +17,13 @@ ATTEMPT = ".attempt-"
 REVOKED = ".revoked-"
 
 
-def revoke(workspace: Workspace, step: Step) -> bool:
-    """Take a step's evidence out of use. False when there is none."""
+def revoke(workspace: Workspace, step: Step) -> list[str]:
+    """Take a step's evidence out of use, and that of every step that shares it. The steps; none where there is nothing."""
     path = Path(workspace.layout.root, step.target)
     try:
         data = path.read_bytes()
     except OSError:
-        return False
+        return []
     number = 1 + max((n for n, _ in entries(workspace, step.target)), default=0)
     files.write_atomic(workspace.layout.revoked / f"{step.target}{REVOKED}{number}", data)
     record = _parsed(data, step.target)
@@ -34,23 +35,41 @@ def revoke(workspace: Workspace, step: Step) -> bool:
         )
     path.unlink()
     workspace.index.forget(step.target)
-    return True
+    done = [step.id]
+    if record is not None and record.state != records.NOT_RUN:
+        for other in _sharing(workspace, record.key):
+            done += revoke(workspace, other)
+    return done
+
+
+def _sharing(workspace: Workspace, key: str) -> list[Step]:
+    workspace.index.load()
+    paths = [path for path, facts in workspace.index.records.items() if facts.key == key and path in workspace.steps]
+    found = {path: _parsed_at(Path(workspace.layout.root, path)) for path in paths}
+    return [workspace.steps[path] for path, record in found.items() if record is not None and record.key == key]
 
 
 def restore(workspace: Workspace, step: Step) -> bool:
-    """Bring back the evidence that was revoked last. False when there is none."""
+    """Bring back the evidence that was revoked last; what stands in its place now is revoked. False when there is none."""
     found = sorted(entries(workspace, step.target))
     if not found:
         return False
     path = found[-1][1]
     data = path.read_bytes()
     record = records.parse(data, path.name)
+    here = _parsed_at(Path(workspace.layout.root, step.target))
+    if here is not None and here.seal == record.seal:
+        path.unlink()
+        return False
     missing = [blob.blob for blob in record.outputs.values() if not workspace.store.has(blob.blob)]
     if missing:
         raise IntegrityError(f"bytes of the revoked record are gone ({missing[0]})", where=step.id)
+    if here is not None:
+        revoke(workspace, step)
     if record.state != records.NOT_RUN:
+        facts = {"key": record.key, "content": record.content, "seal": record.seal}
+        workspace.journal.write("restored", kind=step.kind, name=step.name, **facts)
         workspace.store.put_record(record)
-        workspace.journal.write("restored", kind=step.kind, name=step.name, key=record.key, content=record.content)
     files.write_atomic(Path(workspace.layout.root, step.target), data)
     workspace.index.note(step.target, record, workspace.sign(step))
     path.unlink()
@@ -61,16 +80,31 @@ def entries(workspace: Workspace, target: str) -> Iterable[tuple[int, Path]]:
     """`(number, path)` of the revoked records of a target."""
     home = workspace.layout.revoked / target
     if home.parent.is_dir():
-        for path in home.parent.glob(f"{home.name}{REVOKED}*"):
+        for path in home.parent.glob(f"{glob.escape(home.name)}{REVOKED}*"):
             number = path.name.rsplit("-", 1)[1]
             if number.isdigit():
                 yield int(number), path
+
+
+def next_attempt(workspace: Workspace, step: Step) -> tuple[Path, int]:
+    """Where the next attempt at a step that is set aside goes, and its number."""
+    home = workspace.layout.revoked / step.target
+    found = home.parent.glob(f"{glob.escape(home.name)}{ATTEMPT}*") if home.parent.is_dir() else ()
+    number = 1 + max((int(end) for path in found if (end := path.name.rsplit("-", 1)[1]).isdigit()), default=0)
+    return home.with_name(f"{home.name}{ATTEMPT}{number}"), number
 
 
 def cost(workspace: Workspace, step: Step) -> float:
     """Dollars that a step's evidence was bought for."""
     record = workspace.read(step.target)
     return float(record.body.get("spent_usd") or 0) if record is not None else 0.0
+
+
+def _parsed_at(path: Path) -> Record | None:
+    try:
+        return _parsed(path.read_bytes(), path.name)
+    except OSError:
+        return None
 
 
 def _parsed(data: bytes, where: str) -> Record | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,6 +71,7 @@ class Workspace:
         """By target path."""
         self.run = Run()
         self._blobs: set[str] | None = None
+        self._making: dict[str, threading.Lock] = {}
         self._memo: dict[tuple[str, int, tuple[str, ...]], str] = {}
         self._oldest: dict[int, tuple[str, str]] = {}
 
@@ -94,6 +96,20 @@ class Workspace:
         if self._blobs is None:
             self._blobs = set(self.store.blobs())
         return blob in self._blobs or self.store.has(blob)
+
+    def set_aside(self, blob: str) -> None:
+        """Take damaged bytes out of use: what named them counts as incomplete from now on, and is made again."""
+        self.store.set_aside(blob)
+        if self._blobs is not None:
+            self._blobs.discard(blob)
+
+    @contextlib.contextmanager
+    def making(self, key: str) -> Iterator[bool]:
+        """One worker at a time makes what has this key. True when another step of this run has made it before."""
+        mine = threading.Lock()
+        lock = self._making.setdefault(key, mine)
+        with lock:
+            yield lock is not mine
 
     def fresh_enough(self, step: Step, measured_at: str | None) -> bool:
         """Whether evidence is within its suite's age limit; a stamp in the future is corrupt."""
@@ -139,6 +155,8 @@ class Workspace:
             return None
         try:
             record = records.parse(data, path)
+            if layout.step_of(path) != (record.kind, record.name):
+                raise IntegrityError(f"this is the record of {record.kind}:{record.name}", where=path)
             if self.index.known(path) is None:
                 self._authenticate(record, path)
         except IntegrityError as error:
@@ -151,12 +169,26 @@ class Workspace:
     def _authenticate(self, record: Record, path: str) -> None:
         if record.state == records.NOT_RUN:
             return
-        entry = self.store.find(record.key)
-        if entry is not None:
-            if entry.renamed(record.name).seal != record.seal:
-                raise IntegrityError("the record is not the one that the store holds for its key", where=path)
-        elif not self.journal.knows(record.key, record.content):
+        entry = self.store.entry(record.key)
+        if entry is not None and entry.renamed(record.name).seal != record.seal:
+            raise IntegrityError("the record is not the one that the store holds for its key", where=path)
+        if not self.vouched(record, alone=entry is None):
             raise IntegrityError("no store entry or journal line vouches for this record", where=path)
+
+    def vouched(self, record: Record, *, alone: bool = False) -> bool:
+        """Whether the journal knows this seal, or knows nothing of the key (a store from elsewhere) and is not `alone`."""
+        seals = self.journal.seals(record.key)
+        return record.seal in seals or not (seals or alone)
+
+    def kept(self, key: str) -> Record | None:
+        """The whole and unforged record that the store holds for a key."""
+        record = self.store.find(key)
+        if record is not None and not self.vouched(record):
+            text = f"forged or damaged: the store entry {key} is not what was made under it"
+            if text not in self.run.warnings:
+                self.run.warnings.append(text)
+            return None
+        return record
 
     def laid_out(self, path: str) -> bool:
         """Whether a report's file stands as its record says."""

@@ -23,11 +23,15 @@ class Store(Protocol):
         ...
 
     def get(self, blob: str) -> bytes:
-        """The bytes of a digest, re-hashed on the way out. Raises IntegrityError when damaged or absent."""
+        """The bytes of a digest, re-hashed. Raises IntegrityError, with the digest as `where`, when damaged or absent."""
         ...
 
     def has(self, blob: str) -> bool:
         """Whether the bytes are present (not whether they are intact)."""
+        ...
+
+    def set_aside(self, blob: str) -> None:
+        """Take damaged bytes out of use, so that they count as absent and are made again. Nothing is deleted."""
         ...
 
     def blobs(self) -> Iterator[str]:
@@ -40,6 +44,10 @@ class Store(Protocol):
 
     def find(self, key: str) -> Record | None:
         """The record of a key, or None when there is none, it is damaged, or one of its blobs is absent."""
+        ...
+
+    def entry(self, key: str) -> Record | None:
+        """What `find` gives, though bytes that it names may be absent."""
         ...
 
     def drop_record(self, key: str) -> Record | None:

@@ -45,12 +45,23 @@ class LocalStore:
         except OSError:
             raise IntegrityError("bytes are missing from the store", where=blob, remedy="doit rebuilds them") from None
         if digest.of_bytes(data) != blob:
-            raise IntegrityError("bytes in the store are damaged", where=str(path), remedy="delete that file")
+            raise IntegrityError("bytes in the store are damaged", where=blob, remedy="doit rebuilds them")
         return data
 
     def has(self, blob: str) -> bool:
         """Presence only."""
         return self.path(blob).exists()
+
+    def set_aside(self, blob: str) -> None:
+        """To `root/damaged/`, where nothing looks for them."""
+        path, target = self.path(blob), self.root / "damaged" / blob.removeprefix(digest.PREFIX)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise files.storage_fault(error, path) or error from error
 
     def blobs(self) -> Iterator[str]:
         """All digests, by listing directories (no file is opened)."""
@@ -60,23 +71,23 @@ class LocalStore:
         """The record's bytes are the entry."""
         files.write_atomic(self._entry(record.key), record.to_bytes(), mode=0o400)
 
+    def entry(self, key: str) -> Record | None:
+        """The entry, if it is a record of this key."""
+        try:
+            record = records.parse(self._entry(key).read_bytes(), key)
+        except (OSError, IntegrityError):
+            return None
+        return record if record.key == key else None
+
     def find(self, key: str) -> Record | None:
         """The entry, if it and all its blobs are there."""
-        path = self._entry(key)
-        try:
-            data = path.read_bytes()
-        except OSError:
-            return None
-        try:
-            record = records.parse(data, str(path))
-        except IntegrityError:
-            return None
-        whole = record.key == key and all(self.has(blob.blob) for blob in record.outputs.values())
+        record = self.entry(key)
+        whole = record is not None and all(self.has(blob.blob) for blob in record.outputs.values())
         return record if whole else None
 
     def drop_record(self, key: str) -> Record | None:
         """Forget a key; blobs stay."""
-        record = self.find(key)
+        record = self.entry(key)
         self._entry(key).unlink(missing_ok=True)
         return record
 
@@ -86,12 +97,16 @@ class LocalStore:
 
 
 def _listed(folder: Path) -> Iterator[str]:
-    try:
-        shards = sorted(entry.name for entry in os.scandir(folder))
-    except FileNotFoundError:
-        return
-    for aa in shards:
-        for entry in os.scandir(folder / aa):
-            name = f"{digest.PREFIX}{aa}{entry.name}"
+    for aa in _names(folder):
+        for rest in _names(folder / aa):
+            name = f"{digest.PREFIX}{aa}{rest}"
             if digest.is_digest(name):
                 yield name
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as items:
+            return sorted(item.name for item in items)
+    except (FileNotFoundError, NotADirectoryError):
+        return []

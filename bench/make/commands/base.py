@@ -96,6 +96,19 @@ class StepCommand(Guarded, DoitCmdBase):
                 )
         return chosen
 
+    def spread(self, names: Iterable[str]) -> list[str]:
+        """Names of the steps that tasks stand for: a step for itself, a kind for its steps, a suite for all it needs."""
+        steps = self.steps()
+        spread: dict[str, None] = {}
+        for name in names:
+            if name in steps:
+                spread[name] = None
+            elif name in {step.kind for step in steps.values()}:
+                spread |= dict.fromkeys(step.id for step in steps.values() if step.kind == name)
+            else:
+                spread |= dict.fromkeys(step.id for step in self.closure([name]))
+        return list(spread)
+
     def closure(self, names: Iterable[str]) -> list[Step]:
         """The steps behind tasks, with all that they need, in the order in which they would be made."""
         tasks = {task.name: task for task in self.task_list}

@@ -38,17 +38,16 @@ class Clean(StepCommand):
             _ask(len(present), dollars)
         with lock.held(workspace.layout.lock):
             workspace.index.writable = True
-            done = [step for step in present if revoke.revoke(workspace, step)]
-        for step in done:
-            console.say(f"revoked {step.id}")
+            done = [name for step in present for name in revoke.revoke(workspace, step)]
+        for name in done:
+            console.say(f"revoked {console.visible(name)}")
         console.say(f"{len(done)} records revoked, paid ${dollars:.2f}; `doit restore` brings them back")
         return 0
 
     def _chosen(self, downstream: bool) -> list[Step]:
         names = self.selected(self.sel_tasks or [])
         steps = self.steps()
-        groups = [name for name in names if name not in steps]
-        chosen = {step.id: step for step in self.closure(groups)} | {name: steps[name] for name in names if name in steps}
+        chosen = {name: steps[name] for name in self.spread(names)}
         if downstream:
             targets = {step.target for step in chosen.values()}
             for step in steps.values():
@@ -69,10 +68,11 @@ class Restore(StepCommand):
 
     def _execute(self) -> int:
         workspace = self.pipeline.workspace
-        names = self.selected(self.sel_tasks or [])
         steps = self.steps()
-        wanted = [steps[name] for name in names if name in steps]
-        wanted += [step for step in self.closure([name for name in names if name not in steps]) if step not in wanted]
+        wanted = [steps[name] for name in self.spread(self.selected(self.sel_tasks or []))]
+        if self.sel_default_tasks:
+            # Nobody named them: what was made since is not to be displaced.
+            wanted = [step for step in wanted if not (workspace.layout.root / step.target).exists()]
         with lock.held(workspace.layout.lock):
             workspace.index.writable = True
             done = [step for step in wanted if revoke.restore(workspace, step)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 from bench import layout
 from bench.core import digest, keys, protocols, records
@@ -30,11 +31,16 @@ class Verify(StepCommand):
         workspace = self.pipeline.workspace
         faults: list[str] = []
         found = list(_on_disk(workspace, faults))
-        for record in found:
-            faults += _record_faults(workspace, record)
+        for path, record in found:
+            faults += _record_faults(workspace, path, record)
         for key in list(workspace.store.keys()):
-            if workspace.store.find(key) is None:
-                faults.append(f"store entry {key[:15]}… is damaged, or bytes that it names are missing")
+            entry = workspace.store.entry(key)
+            if entry is None:
+                faults.append(f"store entry {key} is damaged; delete artifacts/.doit.db and run doit to have it made again")
+            elif not workspace.vouched(entry):
+                faults.append(f"store entry {key} is not what was made under it ({entry.kind}:{entry.name})")
+            elif workspace.store.find(key) is None:
+                faults.append(f"bytes that the store entry {key} names are missing ({entry.kind}:{entry.name})")
         blobs = 0
         for blob in workspace.store.blobs():
             blobs += 1
@@ -49,37 +55,50 @@ class Verify(StepCommand):
         return FAULTY if faults else 0
 
 
-def _on_disk(workspace: Workspace, faults: list[str]) -> Iterator[Record]:
+def _on_disk(workspace: Workspace, faults: list[str]) -> Iterator[tuple[str, Record]]:
     for folder in sorted(set(layout.FOLDERS.values())):
         for path in sorted((workspace.layout.artifacts / folder).rglob("*.json")):
             relative = path.relative_to(workspace.layout.root).as_posix()
-            if layout.step_of(relative) is None:
-                continue
+            step = layout.step_of(relative)
+            if step is None or (step[0] == "report" and "/" in step[1]):
+                continue  # a file of a report is no record
             try:
-                yield records.parse(path.read_bytes(), relative)
+                yield relative, records.parse(path.read_bytes(), relative)
             except (IntegrityError, OSError) as error:
                 faults.append(str(error))
 
 
-def _record_faults(workspace: Workspace, record: Record) -> Iterator[str]:
+def _record_faults(workspace: Workspace, path: str, record: Record) -> Iterator[str]:
     where = f"{record.kind}:{record.name}"
-    if Path(layout.record(record.kind, record.name)).as_posix() not in workspace.steps and record.state == records.FINAL:
-        console.say(f"note: {where} is on disk and declared by no suite")
+    if layout.step_of(path) != (record.kind, record.name):
+        yield f"{path}: this is the record of {where}"
+        return
+    if path not in workspace.steps and record.state == records.FINAL:
+        console.say(f"note: {console.visible(where)} is on disk and declared by no suite")
     for name, blob in record.outputs.items():
         if not workspace.store.has(blob.blob):
             yield f"{where}: bytes of {name} ({blob.blob[:15]}…) are missing from the store"
     measured = record.body.get("measured_at")
-    if measured is not None and clock.parse(measured) > clock.now_utc() + CLOCK_SLACK:
+    if measured is not None and (moment := _moment(measured)) is None:
+        yield f"{where}: measured_at {measured!r} is no time"
+    elif measured is not None and moment is not None and moment > clock.now_utc() + CLOCK_SLACK:
         yield f"{where}: measured_at {measured} lies in the future"
     if record.state == records.NOT_RUN:
         return
     if _key_of(record) != record.key:
         yield f"{where}: its key does not follow from its own params and inputs"
-    entry = workspace.store.find(record.key)
+    entry = workspace.store.entry(record.key)
     if entry is not None and entry.renamed(record.name).seal != record.seal:
         yield f"{where}: differs from what the store holds for its key"
-    if entry is None and not workspace.journal.knows(record.key, record.content):
+    elif not workspace.vouched(record, alone=entry is None):
         yield f"{where}: neither the store nor the journal vouches for it"
+
+
+def _moment(text: Any) -> datetime.datetime | None:
+    try:
+        return clock.parse(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def _key_of(record: Record) -> str:
