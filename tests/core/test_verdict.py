@@ -123,18 +123,31 @@ def test_a_replaced_function_of_the_runner_fails_unless_gold_does_the_same() -> 
     patched = b"X " + b"builtins.open".hex().encode() + b"\n"
     found = judged(sealed(*BOTH, patched))
     assert found.failed
-    assert found.alarms == (("tampered-grader", "replaced while tests ran: builtins.open"),)
+    assert found.alarms == (("tampered-grader", "not the runner's own while tests ran: builtins.open"),)
     lenient = dataclasses.replace(GOLD, patched=frozenset({"builtins.open"}))
     assert judged(sealed(*BOTH, patched), expected=lenient).passed
 
 
 def test_a_probe_only_alarms_unless_gold_does_the_same() -> None:
-    probe = b"P " + b"gc.get_objects".hex().encode() + b"\n"
-    found = judged(sealed(*BOTH, probe))
+    probe = b"!" + b"ctypes.cdata".hex().encode() + b"\n"
+    found = judged(probe + sealed(*BOTH))
     assert found.passed
     assert [kind for kind, _ in found.alarms] == ["probed-grader"]
-    lenient = dataclasses.replace(GOLD, probes=frozenset({"gc.get_objects"}))
-    assert not judged(sealed(*BOTH, probe), expected=lenient).alarms
+    lenient = dataclasses.replace(GOLD, probes=frozenset({"ctypes.cdata"}))
+    assert not judged(probe + sealed(*BOTH), expected=lenient).alarms
+
+
+@pytest.mark.parametrize("name", sorted(verdict.GRAVE))
+def test_a_probe_that_could_have_reached_the_recorder_fails(name: str) -> None:
+    probe = b"!" + name.encode().hex().encode() + b"\n"
+    found = judged(probe + sealed(*BOTH))
+    assert found.failed
+    assert [kind for kind, _ in found.alarms] == ["tampered-grader"]
+    assert judged(probe + sealed(*BOTH), expected=dataclasses.replace(GOLD, probes=frozenset({name}))).passed
+
+
+def test_a_touched_recorder_fails_with_an_alarm() -> None:
+    assert judged(b"", exit=verdict.TOUCHED).alarms[0][0] == "tampered-grader"
 
 
 def test_without_gold_every_test_that_ran_must_pass() -> None:

@@ -103,6 +103,7 @@ def _by_pytest(view: View, oracle: Hidden, root: Bind, seconds: float, cancel: t
     asked = {
         "nonce": nonce,
         "guard": programs.text("guard"),
+        "keeper": programs.text("keeper"),
         "root": root.target,
         "ini": f"{root.target}/{settings}" if settings else None,
         "paths": list(oracle.paths),

@@ -56,30 +56,44 @@ def walk(root: bytes, ours: bool) -> dict[bytes, os.stat_result]:
         try:
             items = listed(root + b"/" + folder)
         except OSError:
-            odd(folder, "unreadable")
+            odd(folder[-200:], "unreadable")
             continue
         for item in items:
             path = folder + b"/" + item.name if folder else item.name
-            if item.name.lower() == b".git":
-                if not ours and path != b".git":
-                    odd(path, "nested-git")
+            info = None if left_out(root, path, item.name, ours) else status(item, path)
+            if info is None:
                 continue
-            if item.name in SKIP or item.name.endswith(b".pyc"):
-                if not ours:
-                    bytecode(root + b"/" + path, path)
-                continue
-            info = item.stat(follow_symlinks=False)
-            kind = stat.S_IFMT(info.st_mode)
-            if kind == stat.S_IFDIR:
+            if stat.S_ISDIR(info.st_mode):
                 pending.append(path)
-            elif kind in (stat.S_IFREG, stat.S_IFLNK):
+            elif stat.S_ISREG(info.st_mode) or stat.S_ISLNK(info.st_mode):
                 found[path] = info
             elif not ours:
-                odd(path, KINDS.get(kind, "special"))
+                odd(path, KINDS.get(stat.S_IFMT(info.st_mode), "special"))
             if len(found) > most_walked:
                 odd(path, "too-many-files")
                 return found
     return found
+
+
+def left_out(root: bytes, path: bytes, name: bytes, ours: bool) -> bool:
+    """Whether something is no content: git's own directory, caches, bytecode; what is odd about it is named."""
+    if name.lower() == b".git":
+        if not ours and path != b".git":
+            odd(path, "nested-git")
+        return True
+    if name in SKIP or name.endswith(b".pyc"):
+        if not ours:
+            bytecode(root + b"/" + path, path)
+        return True
+    return False
+
+
+def status(item: "os.DirEntry[bytes]", path: bytes) -> os.stat_result | None:
+    try:
+        return item.stat(follow_symlinks=False)
+    except OSError:  # a path longer than the kernel takes
+        odd(path[-200:], "unreadable")
+        return None
 
 
 def bytecode(full: bytes, path: bytes) -> None:
