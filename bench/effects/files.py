@@ -16,6 +16,9 @@ _FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used
 _FULL |= {errno.EFBIG: "the file size limit is reached"}
 _FULL |= {errno.EACCES: "permission denied", errno.EPERM: "permission denied"}
 
+UNFINISHED = ".new-"
+"""How the name of a file starts that is being written; only a killed process leaves one."""
+
 
 def storage_fault(error: OSError, path: Path | str, *, writing: bool = True) -> StorageRefused | None:
     """The named fault behind an OSError, or None when it is of another kind. `writing`: a denied permission is one too."""
@@ -35,7 +38,7 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = Tru
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
         with os.fdopen(fd, "wb") as out:
             out.write(data)
             out.flush()

@@ -13,16 +13,20 @@ from doit.control import TaskControl
 from doit.runner import MThreadRunner
 from doit.task import Stream
 
+from bench import layout
 from bench.effects import clock, console, files, lock
-from bench.make import execute, stamp, summary
+from bench.errors import UsageError
+from bench.make import execute, stamp, summary, watch
+from bench.make.corpus import check_files
 from bench.make.pipeline import Pipeline
 from bench.make.reporter import StepReporter
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
 CANCELLED = 130
-MAX_WORKERS = 3
+DEFAULT_WORKERS = 3
 """Workers where neither the command line nor a suite says how many."""
+MAX_WORKERS = 64
 DAY_S = 86_400
 GRACE_S = 2.0
 """Within this time after a signal every child is dead (design section 7)."""
@@ -30,7 +34,8 @@ GRACE_S = 2.0
 
 @contextlib.contextmanager
 def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
-    """Hold the workspace for writing, with signals turned into an orderly end."""
+    """Hold the workspace for writing, for this user alone, with signals turned into an orderly end."""
+    os.umask(0o077)
     with lock.held(workspace.layout.lock, wait=wait), _signals(workspace.run.cancel.set):
         workspace.index.writable = True
         execute.sweep_scratch(workspace)
@@ -53,20 +58,26 @@ class Conductor:
     def run(self, dep_manager: Any, process: int, *, bare: bool) -> int:
         """Exit code of design section 7."""
         pipeline, run = self.pipeline, self.pipeline.workspace.run
+        if not 0 <= process <= MAX_WORKERS:
+            raise UsageError(f"{process} workers", where="-n", remedy=f"give a number from 1 to {MAX_WORKERS}")
         pipeline.check_ready([suite for suite in pipeline.suites if self._touches(suite)])
+        check_files(pipeline.workspace, self.closure)
         control = TaskControl(self.tasks)
         control.process(self.names)
         if pipeline.given:
             console.say("with " + " ".join(f"{k}={console.visible(v)}" for k, v in pipeline.given.items()))
-        reporter = StepReporter(None, {"progress": pipeline.progress, "total": len(self.closure)})
-        runner = MThreadRunner(
+        options: dict[str, Any] = {"progress": pipeline.progress, "total": len(self.closure), "stopped": lambda: run.stopped}
+        reporter = StepReporter(None, options)
+        runner = StoppableRunner(
             dep_manager, reporter, continue_=True, stream=Stream(0), num_process=process or self._workers()
         )
+        runner.stopped = options["stopped"]
         try:
             runner.run_all(control.task_dispatcher())
         except KeyboardInterrupt:
             return self._cancelled()
         pipeline.progress.finish()
+        run.refused = run.refused or pipeline.workspace.index.fault
         code = summary.tell(pipeline, self.names, reporter.failures)
         if code == 0 and bare and not pipeline.given and not run.warnings:
             self._leave_stamp()
@@ -84,6 +95,8 @@ class Conductor:
 
     def _leave_stamp(self) -> None:
         workspace = self.pipeline.workspace
+        if not watch.stampable(self.pipeline):
+            return
         wanted = {step.id for step in self.closure}
         # Files of a suite that was not asked for decide the default suites' matrix as little as they decide its results,
         # but a broken one is to be told: every corpus file counts.
@@ -98,15 +111,31 @@ class Conductor:
             if facts and facts.measured_at and step.max_age_days is not None:
                 expires = min(expires, clock.parse(facts.measured_at).timestamp() + step.max_age_days * DAY_S)
         said = summary.unchanged(self.pipeline, self.names)
-        data = stamp.leave(workspace.layout.root, sorted(paths), said, expires)
-        files.write_atomic(workspace.layout.stamp, data, sync=False)
+        raw = {path for path in paths if not path.startswith(f"{layout.ARTIFACTS}/")}
+        data = stamp.leave(workspace.layout.root, sorted(paths | watch.folders(self.pipeline)), said, expires)
+        # Whatever was edited since it was looked at is left to the next full check: looked at after the stamp was taken.
+        whole = workspace.index.unmoved(raw) and watch.as_declared(self.pipeline)
+        if whole and all(workspace.stands(step) for step in self.closure):
+            files.write_atomic(workspace.layout.stamp, data, sync=False)
 
     def _touches(self, suite: str) -> bool:
-        return any(name.split(":", 1)[-1].split("/", 1)[0] == suite for name in self.names)
+        return any(step.name == suite or step.name.startswith(f"{suite}/") for step in self.closure)
 
     def _workers(self) -> int:
         wanted = [s.workers for name, s in self.pipeline.suites.items() if s.workers and self._touches(name)]
-        return max(wanted) if wanted else max(1, min(MAX_WORKERS, os.cpu_count() or 1))
+        return max(wanted) if wanted else max(1, min(DEFAULT_WORKERS, os.cpu_count() or 1))
+
+
+class StoppableRunner(MThreadRunner):
+    """doit's thread runner, which hands out no further step once the run is stopped."""
+
+    stopped: Callable[[], bool]
+
+    def get_next_job(self, completed: Any) -> Any:
+        """doit's own attribute for a gentle stop is what a failing step without `--continue` sets."""
+        if self.stopped():
+            self._stop_running = True
+        return super().get_next_job(completed)
 
 
 @contextlib.contextmanager
@@ -118,7 +147,9 @@ def _signals(cancel: Callable[[], None]) -> Iterator[None]:
             signal.signal(other, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    handled = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handled = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup doit` is to outlive its terminal
+        handled.append(signal.SIGHUP)
     before = [signal.signal(number, stop) for number in handled]
     try:
         yield

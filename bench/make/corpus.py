@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import stat
+from collections.abc import Iterable
+from pathlib import Path
 
 from bench import layout
 from bench.core import corpus, lock, prices
 from bench.core.suite import Suite
 from bench.effects import files
 from bench.errors import CorpusError, UsageError
+from bench.make.index import ABSENT
+from bench.make.step import Step
 from bench.make.workspace import Workspace
 
 LIMIT = 4 << 20
@@ -27,18 +32,18 @@ def load_suites(workspace: Workspace) -> dict[str, Suite]:
     if not folder.is_dir():
         raise UsageError(f"no {layout.CORPUS}/ here", remedy="run doit in a workspace, or make one with `doit init DIR`")
     arms = folder / ARMS
-    arms_text = _text(workspace, f"{layout.CORPUS}/{ARMS}") if arms.is_file() else None
     workspace.index.load()
+    arms_digest = workspace.index.file_digest(f"{layout.CORPUS}/{ARMS}") if arms.is_file() else ""
+    arms_text = _text(workspace, f"{layout.CORPUS}/{ARMS}") if arms.is_file() else None
     valid = workspace.index.rows.setdefault(VALID, {})
     suites: dict[str, Suite] = {}
     for path in sorted(folder.glob("*.yaml")):
         if path.name == ARMS:
             continue
         relative = f"{layout.CORPUS}/{path.name}"
+        # The digest comes first: a file that is edited in between must not be taken for what was read.
+        both = workspace.index.file_digest(relative) + arms_digest
         text = _text(workspace, relative)
-        both = workspace.index.file_digest(relative) + (
-            workspace.index.file_digest(f"{layout.CORPUS}/{ARMS}") if arms_text is not None else ""
-        )
         suite = corpus.parse_suite(
             text,
             path=relative,
@@ -61,16 +66,17 @@ def load_lock(workspace: Workspace, suite: str) -> lock.Lock:
     """What was resolved for a suite; an empty lock when there is no file."""
     path = workspace.layout.suite_lock(suite)
     relative = f"{layout.CORPUS}/{path.name}"
+    workspace.index.file_digest(relative)
     text = _text(workspace, relative) if path.is_file() else '{"schema":1,"sources":{},"dependencies":{}}'
     return lock.parse(text, relative)
 
 
 def load_prices(workspace: Workspace) -> prices.Table:
     """Model → USD per million tokens; empty when the workspace has no price table."""
-    path = workspace.layout.corpus / "prices.json"
-    return (
-        prices.parse(_text(workspace, where), where) if path.is_file() and (where := f"{layout.CORPUS}/{path.name}") else {}
-    )
+    where = f"{layout.CORPUS}/prices.json"
+    if workspace.index.file_digest(where) == ABSENT:
+        return {}
+    return prices.parse(_text(workspace, where), where)
 
 
 def recorded_model(workspace: Workspace, path: str) -> str | None:
@@ -88,6 +94,19 @@ def recorded_model(workspace: Workspace, path: str) -> str | None:
         workspace.index.pending.append(CASSETTES)
     found = known[path][1]
     return found if isinstance(found, str) else None
+
+
+def check_files(workspace: Workspace, steps: Iterable[Step]) -> None:
+    """Raise CorpusError for a file that a step names and that is no regular file, before anything runs."""
+    for step in steps:
+        for path in step.files.values():
+            try:
+                mode = Path(workspace.layout.root, path).lstat().st_mode
+            except OSError as error:
+                why = (error.strerror or "cannot be read").lower()
+                raise CorpusError(why, where=path, remedy=f"{step.id} needs it") from None
+            if not stat.S_ISREG(mode):
+                raise CorpusError("is not a regular file", where=path, remedy=f"{step.id} needs one there")
 
 
 def _text(workspace: Workspace, path: str) -> str:

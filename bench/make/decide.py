@@ -73,7 +73,7 @@ def _held_back(step: Step, inputs: Mapping[str, Record]) -> str | None:
 def _absent_file(step: Step, digests: Mapping[str, str]) -> str | None:
     for role, found in digests.items():
         if found == ABSENT:
-            return f"{step.files[role]} is not there"
+            return f"its file {role} is not there"
     return None
 
 

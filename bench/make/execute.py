@@ -123,7 +123,9 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
             data = files.read_regular(Path(workspace.layout.root, path), RAW_LIMIT)
             raw[role] = workspace.store.put(data)
             if raw[role].blob != workspace.index.digest(path):
-                return Made({}, {}, records.NOT_RUN, f"{path} changed while the run was going on; run doit again"), raw
+                return Made(
+                    {}, {}, records.NOT_RUN, f"its file {role} changed while the run was going on; run doit again"
+                ), raw
         job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, step.hints)
         context = Context(
             store=workspace.store,

@@ -16,6 +16,7 @@ from bench.make.pipeline import Pipeline
 
 def pipeline(dodo: str) -> Pipeline:
     """The pipeline of the workspace that holds this dodo file. Raises SystemExit with the exit code of design section 7."""
+    console.tolerate()
     try:
         return Pipeline(Path(dodo).resolve().parent, sys.argv[1:], given())
     except BenchError as error:

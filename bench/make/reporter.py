@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bench.make.progress import Progress
@@ -15,6 +16,7 @@ class StepReporter:
     def __init__(self, outstream: Any, options: dict[str, Any]) -> None:
         self.progress: Progress = options["progress"]
         self.progress.begin(options["total"])
+        self.stopped: Callable[[], bool] = options["stopped"]
         self.failures: list[str] = []
 
     def initialize(self, tasks: Any, selected: Any) -> None:
@@ -38,7 +40,9 @@ class StepReporter:
         """Not used: `doit ignore` has no place here."""
 
     def add_failure(self, task: Any, fail: Any) -> None:
-        """No action of ours fails, so this is a fault of doit or of the pipeline."""
+        """An action of ours fails only when the run is stopped; anything else is a fault of doit or of the pipeline."""
+        if self.stopped():
+            return
         self.failures.append(f"{task.name}: {' '.join(fail.get_msg().split())[:300]}")
 
     def cleanup_error(self, exception: Any) -> None:

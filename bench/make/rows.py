@@ -14,6 +14,7 @@ from bench import layout
 from bench.core.matrix import Cell
 from bench.effects import engines, indexers, interpreter, listing, mounts
 from bench.effects.sandbox import runner
+from bench.effects.sources import directory
 from bench.make.pipeline import Pipeline, uses_assets
 
 AGGREGATE_WIDTH = 100
@@ -31,8 +32,9 @@ def sources(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths, di
             continue
         done.add(name)
         if "dir" in task.source:
-            where = Path(layout.CORPUS, task.source["dir"])
-            seen = listing.below(pipeline.root / where, links=True, where=where.as_posix())
+            home = directory.home(task.source, pipeline.root)
+            where = home.relative_to(pipeline.root) if home.is_relative_to(pipeline.root) else home
+            seen = listing.below(home, links=True, where=where.as_posix())
             shape = {"kind": "dir", "links": seen.links, "executable": seen.executable}
             files = {path: (where / path).as_posix() for path in seen.files}
             yield name, {"source": shape, "markers": pipeline.markers}, files, {"source": dict(task.source)}

@@ -7,6 +7,7 @@ evidence is too old. Any difference, and any argument, falls through to the full
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -34,8 +35,9 @@ def answer(dodo: str) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         return
     if same:
-        sys.stdout.write(said["answer"])
-        sys.stdout.flush()
+        answer = said["answer"].encode(sys.stdout.encoding, "backslashreplace")
+        with contextlib.suppress(OSError):  # `doit | head`
+            os.write(sys.stdout.fileno(), answer)
         raise SystemExit(0)
 
 
@@ -43,7 +45,7 @@ def leave(root: Path, paths: Iterable[str], said: str, expires: float) -> bytes:
     """The stamp's bytes. `paths` are relative to the workspace or absolute; `expires` is in seconds of the epoch."""
     folders = {path.rsplit("/", 1)[0] for path in paths if "/" in path}
     home = Path(__file__).resolve().parent.parent
-    code = [str(path) for path in home.rglob("*.py")]
+    code = [str(path) for path in home.rglob("*") if path.suffix != ".pyc" and path.is_file()]
     packages = sysconfig.get_path("purelib")
     store = [f"artifacts/store/blobs/{aa:02x}" for aa in range(256)]
     every = sorted({*paths, *folders, *code, packages, "dodo.py", *store})

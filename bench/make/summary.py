@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from bench import layout
-from bench.core.records import NOT_RUN
+from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
+from bench.make.index import Facts
 from bench.make.pipeline import Pipeline
 
 ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
@@ -25,7 +26,8 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
     if run.refused is not None:
         console.say_err(f"error: {run.refused}")
         return run.refused.exit_code
-    code = FAILED if failures or run.crashed else 0
+    failures = [*failures, *_named(pipeline, names)]
+    code = FAILED if failures or run.crashed or counts[NOT_RUN] else 0
     for line in [*failures, *(f"{step}: internal error, see {layout.ARTIFACTS}/logs/" for step in run.crashed)]:
         console.say_err(f"error: {line}")
     if any(did == NOT_RUN for did in run.did.values()) or counts["unusable"]:
@@ -36,6 +38,18 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
         elif f"health:{name}" in names:
             code = max(code, _health(pipeline, name, told=True))
     return code
+
+
+def _named(pipeline: Pipeline, names: list[str]) -> list[str]:
+    """What was asked for by its own name and has no evidence."""
+    steps = {step.id: step for step in pipeline.workspace.steps.values()}
+    wanted = [steps[name] for name in names if name in steps]
+    found = [(step.id, pipeline.workspace.index.known(step.target)) for step in wanted]
+    return [f"{name} is {facts.state if facts else 'without a record'}" for name, facts in found if not _final(facts)]
+
+
+def _final(facts: Facts | None) -> bool:
+    return facts is not None and facts.state == FINAL
 
 
 def unchanged(pipeline: Pipeline, names: list[str]) -> str:

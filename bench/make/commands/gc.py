@@ -1,4 +1,4 @@
-"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys and revoked entries; what a lock names has a key."""
+"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys, revoked entries (locked trees have keys)."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class Gc(StepCommand):
                 path for blob in workspace.store.blobs() if blob not in kept and _old(path := _blob(workspace, blob), before)
             ]
             doomed += [path for path in _children(workspace.layout.store / "trees") if _tree_unused(path, kept, before)]
+            doomed += [path for path in _leavings(workspace) if _old(path, before)]
             size = sum(_size(path) for path in doomed)
             for path in doomed if not dry_run else []:
                 files.remove_tree(path)
@@ -57,7 +58,8 @@ class Gc(StepCommand):
 
 def _roots(workspace: Workspace, gone: set[Path]) -> Iterator[Record]:
     for key in list(workspace.store.keys()):
-        if (record := workspace.store.find(key)) is not None:
+        # Where one of its bytes is gone, the others are still the remains of something that was paid for.
+        if (record := workspace.store.entry(key)) is not None:
             yield record
     folders = [workspace.layout.artifacts / folder for folder in sorted(set(layout.FOLDERS.values()))]
     for folder in [*folders, workspace.layout.revoked]:
@@ -76,6 +78,12 @@ def _revoked(workspace: Workspace, before: float) -> Iterator[Path]:
         for path in workspace.layout.revoked.rglob("*"):
             if path.is_file() and _old(path, before):
                 yield path
+
+
+def _leavings(workspace: Workspace) -> Iterator[Path]:
+    """Damaged bytes that were set aside, and files that a killed run had begun to write."""
+    yield from _children(workspace.layout.store / "damaged")
+    yield from workspace.layout.artifacts.rglob(f"{files.UNFINISHED}*")
 
 
 def _blob(workspace: Workspace, blob: str) -> Path:
