@@ -21,7 +21,7 @@ from tests.steps.making import context_at, job_of
 
 FILES: dict[str, str | bytes] = {
     "src/calc.py": "def double(n):\n    return n + n + 1\n",
-    "check.py": "import sys; sys.path.insert(0, 'src')\nimport calc\nassert calc.double(0) in (0, 1)\nprint('ok in 0.01s')\n",
+    "check.py": "import sys; sys.path.insert(0, 'src')\nimport calc\nassert calc.double(0) < 2\nprint('ok in 0.01s')\n",
 }
 HIDDEN = (
     "import calc\n\ndef test_zero():\n    assert calc.double(0) == 0\n\ndef test_kept():\n    assert callable(calc.double)\n"

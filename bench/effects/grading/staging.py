@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bench.core.records import Record
 from bench.effects import changes as changes_module
+from bench.effects import dependencies as deps
 from bench.effects import files, template, trees
 from bench.effects.changes import Changes
 from bench.effects.grading.verifiers import Hidden, View
@@ -22,6 +23,7 @@ from bench.effects.sandbox import WORKSPACE, Bind, Workspace, runner
 from bench.effects.store import Store
 
 MOUNT = "mount/"
+_backings: dict[int, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def stage(store: Store, source: Record, assets: Record | None, *, scratch: Path,
     """Expand what the records of a task's template and assets name."""
     dependencies, mounts = None, []
     if assets is not None:
-        dependencies = trees.expand(store, assets.outputs["tree"].blob)
+        dependencies = deps.expanded(store, assets.outputs["tree"].blob)
         for role in sorted(assets.outputs):
             if role.startswith(MOUNT):
                 place = f"{WORKSPACE}/{role.removeprefix(MOUNT)}"
@@ -53,11 +55,19 @@ def stage(store: Store, source: Record, assets: Record | None, *, scratch: Path,
     return Stage(lower, str(source.body["commit"]), dependencies, tuple(mounts), scratch, cancel)
 
 
+def _backing(scratch: Path) -> str:
+    """The backing that works on the file system of `scratch`, tried once per process."""
+    device = scratch.stat().st_dev
+    if device not in _backings:
+        _backings[device] = runner.choose_backing(scratch)
+    return _backings[device]
+
+
 @contextlib.contextmanager
 def view(staged: Stage, changes: Changes, *, remove: tuple[str, ...] = ()) -> Iterator[View]:
     """The frozen view after `changes`, without the paths in `remove`. Raises StepFailed, Cancelled, SandboxRefused."""
     home = staged.scratch / "graded"
-    workspace = Workspace(staged.template, home / "upper", runner.choose_backing(staged.scratch))
+    workspace = Workspace(staged.template, home / "upper", _backing(staged.scratch))
     home.mkdir(mode=0o700)
     try:
         runner.prepare(workspace)
