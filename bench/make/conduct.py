@@ -16,7 +16,7 @@ from doit.task import Stream
 from bench import layout
 from bench.effects import clock, console, files, lock
 from bench.errors import UsageError
-from bench.make import execute, stamp, summary, watch
+from bench.make import execute, recording, stamp, summary, variables, watch
 from bench.make.corpus import check_files
 from bench.make.pipeline import Pipeline
 from bench.make.reporter import StepReporter
@@ -62,6 +62,9 @@ class Conductor:
             raise UsageError(f"{process} workers", where="-n", remedy=f"give a number from 1 to {MAX_WORKERS}")
         pipeline.check_ready([suite for suite in pipeline.suites if self._touches(suite)])
         check_files(pipeline.workspace, self.closure)
+        record = pipeline.given.get(variables.RECORD)
+        if record is not None:
+            recording.check(record)
         control = TaskControl(self.tasks)
         control.process(self.names)
         if pipeline.given:
@@ -78,6 +81,8 @@ class Conductor:
             return self._cancelled()
         pipeline.progress.finish()
         run.refused = run.refused or pipeline.workspace.index.fault
+        if record is not None:
+            recording.write(pipeline.workspace, self.closure, record)
         code = summary.tell(pipeline, self.names, reporter.failures)
         if code == 0 and bare and not pipeline.given and not run.warnings:
             self._leave_stamp()

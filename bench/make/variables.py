@@ -10,14 +10,16 @@ from bench.core.matrix import Matrix
 from bench.core.suite import Suite
 from bench.errors import UsageError
 
+RECORD = "record"
+"""Concerns the run and no key: the name of a cassette to write."""
+
 
 def refuse_unknown(given: Mapping[str, str]) -> None:
     """Raises UsageError naming the nearest variable."""
     for name in given:
-        if name not in overrides.VARIABLES:
-            raise UsageError(
-                f"unknown variable {name!r}", where="command line", remedy=nearest.remedy(name, overrides.VARIABLES)
-            )
+        if name not in overrides.VARIABLES and name != RECORD:
+            known = [*overrides.VARIABLES, RECORD]
+            raise UsageError(f"unknown variable {name!r}", where="command line", remedy=nearest.remedy(name, known))
 
 
 def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
@@ -33,5 +35,5 @@ def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
 
 def apply(suite: Suite, given: Mapping[str, str]) -> tuple[Suite, Matrix]:
     """The suite with its overrides, and its selected cells. Raises UsageError for a bad value or name."""
-    changed = overrides.override(suite, given)
+    changed = overrides.override(suite, {name: value for name, value in given.items() if name != RECORD})
     return changed, matrix.select(changed)
