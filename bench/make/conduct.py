@@ -34,8 +34,7 @@ GRACE_S = 2.0
 
 @contextlib.contextmanager
 def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
-    """Hold the workspace for writing, for this user alone, with signals turned into an orderly end."""
-    os.umask(0o077)
+    """Hold the workspace for writing, with signals turned into an orderly end."""
     with lock.held(workspace.layout.lock, wait=wait), _signals(workspace.run.cancel.set):
         workspace.index.writable = True
         execute.sweep_scratch(workspace)

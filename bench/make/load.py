@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from bench.make.pipeline import Pipeline
 def pipeline(dodo: str) -> Pipeline:
     """The pipeline of the workspace that holds this dodo file. Raises SystemExit with the exit code of design section 7."""
     console.tolerate()
+    os.umask(0o077)  # what a command writes is for this user alone
     try:
         return Pipeline(Path(dodo).resolve().parent, sys.argv[1:], given())
     except BenchError as error:

@@ -19,7 +19,7 @@ HOME = str(Path(console.__file__).parents[2])
 def run(code: str, *, encoding: str = "utf-8", **more: object) -> subprocess.CompletedProcess[bytes]:
     env = os.environ | {"PYTHONPATH": HOME, "PYTHONIOENCODING": encoding}
     command = [sys.executable, "-c", f"from bench.effects import console\n{code}"]
-    return subprocess.run(command, env=env, capture_output=True, check=False, **more)  # type: ignore[call-overload]
+    return subprocess.run(command, env=env, capture_output=True, check=False, **more)
 
 
 @pytest.mark.parametrize(("encoding", "expected"), [("latin-1", b"\\u2603 \xe9\n"), ("ascii", b"\\u2603 \\xe9\n")])

@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_half_written(tmp_path: Path
 
 def test_a_write_that_breaks_off_for_another_reason_leaves_nothing_behind(tmp_path: Path):
     with pytest.raises(TypeError):
-        files.write_atomic(tmp_path / "x", object())  # type: ignore[arg-type]  # stands for any interruption
+        files.write_atomic(tmp_path / "x", object())  # stands for any interruption
     assert list(tmp_path.iterdir()) == []
 
 
