@@ -81,7 +81,7 @@ def arms(aggregate: Mapped, judged: Mapped, of: Mapping[str, str | None]) -> lis
             | {"spent_usd": cost.total(row.get("spent_usd") for row in begun).known}
             | {"replayed": sum(bool(row.get("replayed")) for row in begun)}
             | {"medians": {key: medians.median([row.get(key) for row in medians.valid(mine)]) for key in savings.MEASURES}}
-            | {"resolved_points": _points(arm, aggregate["arms"][against]) if against else None}
+            | {"resolved_points": _shared_points(tasks, name, against) if against else None}
             | {"cost_saved_pct": _middle([gap["cost_usd_pct"] for gap in gaps])}
             | {"time_saved_pct": _middle([gap["duration_s_pct"] for gap in gaps])}
         )
@@ -91,6 +91,13 @@ def arms(aggregate: Mapped, judged: Mapped, of: Mapping[str, str | None]) -> lis
 def _points(mine: Mapped, other: Mapped) -> float | None:
     gained, base = medians.rate(mine), medians.rate(other)
     return None if gained is None or base is None else round(100 * (gained - base), 1)
+
+
+def _shared_points(tasks: Sequence[Mapped], arm: str, against: str) -> float | None:
+    """Points gained over the tasks that both arms run: an arm may run fewer (`only`), and is not compared on the others."""
+    pairs = [[task["cells"][name] for name in (arm, against)] for task in tasks if {arm, against} <= task["cells"].keys()]
+    mine, other = ({key: sum(pair[side][key] for pair in pairs) for key in ("resolved_valid", "valid")} for side in (0, 1))
+    return _points(mine, other)
 
 
 def _middle(values: Sequence[float | None]) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import corpus_arms, corpus_task, lock, model_id, names, schema, yamlmap
+from bench.core import corpus_arms, corpus_task, lock, model_id, names, nearest, schema, yamlmap
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
 from bench.core.overrides import override as override
@@ -137,10 +137,10 @@ def _check_fit(suite: Suite, document: Node, path: str) -> None:
                 where=place(path, node.at),
                 remedy="write graph: codeanalyzer",
             )
-    has_gold = any(arm.engine == "gold" for arm in suite.arms)
+    _check_only(suite, document, path)
     sources: dict[str, Mapping[str, Any]] = {}
     for task, node in zip(suite.tasks, document.value["tasks"].value, strict=True):
-        if has_gold and task.gold is None:
+        if task.gold is None and any(arm.engine == "gold" and arm.runs(task.id) for arm in suite.arms):
             raise CorpusError(
                 f"the task {shown(task.id)} has no gold, but the suite runs a gold arm",
                 where=place(path, node.at),
@@ -151,3 +151,19 @@ def _check_fit(suite: Suite, document: Node, path: str) -> None:
             raise CorpusError(
                 f"two sources would both be called {name!r}", where=place(path, node.at), remedy="rename one directory"
             )
+
+
+def _check_only(suite: Suite, document: Node, path: str) -> None:
+    """`only` names tasks of the suite, and leaves no task without an arm."""
+    ids = dict.fromkeys(task.id for task in suite.tasks)
+    for arm, node in zip(suite.arms, document.value["arms"].value, strict=True):
+        for task in sorted(arm.only or ()):
+            if task not in ids:
+                raise CorpusError(
+                    f"only: the arm {shown(arm.name)} runs the task {shown(task)}, which is not in the suite",
+                    where=place(path, node.at),
+                    remedy=nearest.remedy(task, ids),
+                )
+    for task, node in zip(ids, document.value["tasks"].value, strict=True):
+        if not any(arm.runs(task) for arm in suite.arms):
+            raise CorpusError(f"no arm runs the task {shown(task)}", where=place(path, node.at), remedy="add it to an only:")

@@ -18,7 +18,7 @@ from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
 PARAMS_BYTES = 16 << 10
-_INHERITED = ("engine", "skills", "expects", "graph", "params")
+_INHERITED = ("engine", "skills", "expects", "graph", "params", "only")
 
 
 def library(text: str | None, path: str, *, validated: bool = False) -> dict[str, tuple[Node, str]]:
@@ -64,6 +64,10 @@ def _arm(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> Arm:
     of = _incumbent(node, path, by_name) if role == "candidate" else None
     if of is None and node.get("of"):
         raise CorpusError(f"of: a {role} has no incumbent", where=place(path, node.value["of"].at), remedy="remove it")
+    if of and node.get("only"):
+        raise CorpusError(
+            "only: a candidate runs the tasks of its incumbent", where=place(path, node.value["only"].at), remedy="remove it"
+        )
     base = by_name[of][0] if of else node
     said = {key: node.get(key) or base.get(key) for key in _INHERITED}
     arm = Arm(
@@ -77,6 +81,7 @@ def _arm(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> Arm:
         graph=said["graph"].value if said["graph"] else False,
         replica=int(node.value["replica"].value) if node.get("replica") else None,
         params=_params(said["params"], path),
+        only=frozenset(item.value for item in said["only"].value) if said["only"] else None,
     )
     _check(arm, node, path)
     return arm

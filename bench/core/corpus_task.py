@@ -176,13 +176,26 @@ def _oracle(node: Node, path: str) -> Oracle:
 def _pytest_paths(node: Node, files: tuple[OracleFile, ...], path: str) -> tuple[str, ...]:
     found = _paths(node, path)
     for item in node.value:
-        if not any(f.target == item.value or f.target.startswith(item.value + "/") for f in files):
+        if not any(_may_hold(file, item.value) for file in files):
             raise CorpusError(
                 f"oracle.pytest.paths: {shown(item.value)} is no target of the oracle's files",
                 where=place(path, item.at),
                 remedy=f"targets: {', '.join(f.target for f in files)}",
             )
     return found
+
+
+def _may_hold(file: OracleFile, wanted: str) -> bool:
+    """Whether `wanted` is the file's target, a directory above it, or a path below it.
+
+    The last only for a file of an sdist, which can be a directory. What it holds is not known here: the oracle step
+    refuses a path that turns out to be none of its files.
+    """
+    return (
+        file.target == wanted
+        or file.target.startswith(f"{wanted}/")
+        or (file.sdist is not None and wanted.startswith(f"{file.target}/"))
+    )
 
 
 def _argument(node: Node, path: str) -> str:

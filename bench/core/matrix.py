@@ -68,17 +68,18 @@ def select(
     times = suite.runs if runs is None else runs
     if times < 1:
         raise UsageError(f"runs={times} leaves nothing to run", where=f"suite {suite.name}", remedy="give at least 1")
-    if not chosen or not chosen_arms:
-        remedy = "add expensive=1" if skipped else "name at least one task and one arm"
-        raise UsageError("the selection is empty", where=f"suite {suite.name}", remedy=remedy)
     cells = tuple(
         Cell(task, arm, run)
         for task in chosen
-        for run in range(max(runs_of(arm, times) for arm in chosen_arms))
+        for run in range(max((runs_of(arm, times) for arm in chosen_arms), default=0))
         for arm in chosen_arms
-        if run < runs_of(arm, times)
+        if run < runs_of(arm, times) and arm.runs(task.id)
     )
-    return Matrix(cells, chosen, chosen_arms, skipped)
+    if not cells:
+        remedy = "add expensive=1" if skipped else "name a task and an arm that runs it"
+        raise UsageError("the selection is empty", where=f"suite {suite.name}", remedy=remedy)
+    begun = {cell.task.id for cell in cells}
+    return Matrix(cells, tuple(t for t in chosen if t.id in begun), chosen_arms, skipped)
 
 
 def check_ready(suite: Suite, arms: Iterable[Arm]) -> None:

@@ -52,8 +52,14 @@ class Arm:
     """Whether the agent is given the graph."""
     replica: int | None = None
     """Tells A/A arms apart, which would otherwise be one piece of evidence."""
+    only: frozenset[str] | None = None
+    """Ids of the tasks that the arm runs; None = all of the suite. A candidate runs those of its incumbent."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Engine settings that reach the result."""
+
+    def runs(self, task: str) -> bool:
+        """Whether the arm runs the task of that id."""
+        return self.only is None or task in self.only
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,17 @@ def test_differences_are_over_valid_runs_and_the_median_task() -> None:
     assert (old["planned"], old["valid"], old["excluded"]) == (3, 2, 1)
 
 
+def test_arms_are_compared_over_the_tasks_that_both_run() -> None:
+    body = whole(
+        row("old", "incumbent", 0, task="t", resolved=True),
+        row("old", "incumbent", 0, task="u"),
+        row("few", "comparator", 0, task="t", resolved=True),
+    )
+    assert arms(body)["few"]["resolved_points"] == 0.0
+    apart = whole(row("old", "incumbent", 0, task="u"), row("few", "comparator", 0, task="t", resolved=True))
+    assert arms(apart)["few"]["resolved_points"] is None
+
+
 def test_one_task_without_a_cost_leaves_the_difference_unknown() -> None:
     body = whole(
         row("old", "incumbent", 0, cost_usd=1.0),

@@ -182,6 +182,24 @@ def test_an_arm_with_graph_needs_a_graph():
     assert suites.parse(suites.suite(arms=arms, graph="codeanalyzer")).arms[0].graph
 
 
+def test_the_tasks_of_an_arm_are_tasks_of_the_suite_and_every_task_has_an_arm():
+    some = {"name": "some", "role": "comparator", "engine": "loop", "only": ["parse-duration"]}
+    two = [suites.TASK, suites.task(id="zed", gold=None)]
+    assert suites.parse(suites.suite(arms=["nop", some], tasks=two)).arm("some").only == {"parse-duration"}
+    wrong = some | {"only": ["parse-durations"]}
+    assert "runs the task 'parse-durations', which is not in the suite; did you mean 'parse-duration'?" in refused(
+        suites.suite(arms=["nop", wrong], tasks=two)
+    )
+    assert "no arm runs the task 'zed'" in refused(suites.suite(arms=[some], tasks=two))
+
+
+def test_only_the_tasks_that_a_gold_arm_runs_need_gold():
+    gold = {"name": "gold", "role": "calibration", "engine": "gold", "only": ["parse-duration"]}
+    with_gold = suites.task(gold="a/gold.patch")
+    suites.parse(suites.suite(arms=["nop", gold], tasks=[with_gold, suites.task(id="zed")]))
+    assert "'parse-duration' has no gold" in refused(suites.suite(arms=["nop", gold], tasks=[suites.TASK]))
+
+
 def test_two_sources_may_not_share_a_name():
     tasks = [suites.TASK, suites.task(id="b", source={"dir": "repos/Clockwork"})]
     assert "two sources would both be called 'clockwork'" in refused(suites.suite(tasks=tasks))

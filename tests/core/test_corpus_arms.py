@@ -43,6 +43,23 @@ def test_a_candidate_takes_over_what_it_does_not_say():
     assert (other.skills, other.expects, other.params) == (("skills/b",), "b", {"t": 1})
 
 
+def test_an_arm_may_run_only_some_tasks_and_its_candidate_runs_the_same():
+    ids = [suites.TASK["id"]]
+    arms = parse(
+        "nop", INCUMBENT | {"only": ids}, {"name": "c", "role": "candidate", "of": "inc", "overlay": "candidates/a"}
+    )
+    assert [arm.only for arm in arms] == [None, frozenset(ids), frozenset(ids)]
+    assert [arm.runs("any") for arm in arms] == [True, False, False]
+    assert all(arm.runs(ids[0]) for arm in arms)
+    said = refused("nop", INCUMBENT, {"name": "c", "role": "candidate", "of": "inc", "only": ids})
+    assert "only: a candidate runs the tasks of its incumbent; remove it" in said
+
+
+@pytest.mark.parametrize("only", [[], [""], ["a", "a"], "a", None, [3]])
+def test_a_list_of_tasks_that_is_none_is_refused(only):
+    refused("nop", {"name": "x", **LOOP, "only": only})
+
+
 def test_a_candidate_needs_an_incumbent_of_this_suite():
     assert "has no 'of'; name its incumbent arm" in refused(INCUMBENT, {"name": "c", "role": "candidate", "engine": "loop"})
     assert "no incumbent arm 'incc'; did you mean 'inc'?" in refused(

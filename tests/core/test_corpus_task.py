@@ -153,6 +153,16 @@ def test_files_of_an_sdist():
     assert parse_task(oracle=oracle(found)).oracle.files == (expected,)
 
 
+def test_tests_below_a_directory_of_an_sdist_may_be_chosen():
+    folder = {"sdist": "click==8.1.8", "sha256": HEX, "path": "tests", "target": "tests"}
+    form = {"pytest": {"paths": ["tests/test_x.py", "tests/deep/test_y.py"]}, "files": [folder]}
+    assert parse_task(oracle=form).oracle.paths == ("tests/test_x.py", "tests/deep/test_y.py")
+    # A file of oracles/ is no directory, and a name that only begins like the target is another one.
+    for files, wanted in (([file("a", "tests")], "tests/test_x.py"), ([folder], "tests_more.py"), ([folder], "test")):
+        said = refused(oracle={"pytest": {"paths": [wanted]}, "files": files})
+        assert "is no target of the oracle's files; targets: tests" in said
+
+
 def test_the_workspace_itself_may_be_on_the_path():
     form = {"pytest": {"paths": ["t.py"], "pythonpath": ["."]}, "files": [file()]}
     assert parse_task(oracle=form).oracle.pythonpath == (".",)

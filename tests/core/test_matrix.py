@@ -34,6 +34,16 @@ def test_a_selection_keeps_the_order_of_the_suite():
     assert found.skipped == ()
 
 
+def test_an_arm_runs_only_its_tasks_and_a_task_without_a_cell_is_not_in_the_matrix():
+    some = {"name": "some", "role": "comparator", "engine": "loop", "only": ["zed"]}
+    suite = suites.parse(suites.suite(arms=["nop", some], tasks=[suites.TASK, suites.task(id="zed")], runs=2))
+    assert names(matrix.select(suite)) == ["parse-duration/nop/0", "zed/nop/0", "zed/some/0", "zed/some/1"]
+    found = matrix.select(suite, arms=["some"])
+    assert (names(found), [task.id for task in found.tasks]) == (["zed/some/0", "zed/some/1"], ["zed"])
+    with pytest.raises(UsageError, match="the selection is empty; name a task and an arm that runs it"):
+        matrix.select(suite, arms=["some"], tasks=["parse-duration"])
+
+
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
