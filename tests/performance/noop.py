@@ -67,7 +67,9 @@ def prepare(place: Path, cells: int) -> dict[str, list[str]]:
     print(f"{cells} cells: first build {time.perf_counter() - built:.0f} s", flush=True)
     subprocess.run([sys.executable, "-c", EXPORT], cwd=place, check=True)
     (place / "empty").mkdir()
-    (place / "empty" / "dodo.py").write_text("DOIT_CONFIG = {'backend': 'json'}\ndef task_x():\n    return {'actions': None}\n")
+    (place / "empty" / "dodo.py").write_text(
+        "DOIT_CONFIG = {'backend': 'json'}\ndef task_x():\n    return {'actions': None}\n"
+    )
     (place / "plain.py").write_text(PLAIN)
     plain = [sys.executable, "-c", "import sys; from doit.doit_cmd import DoitMain; from doit.cmd_run import Run\n"
              "class Main(DoitMain):\n  def get_cmds(self):\n    c = super().get_cmds(); c['run'] = Run; return c\n"
