@@ -2,8 +2,8 @@
 
     python tests/performance/cell_overhead.py
 
-Builds the demo in a temporary workspace, then makes every session and cell once more in this process, with the time inside the
-sandbox's runs of agent, setup and verifiers taken off. One at a time, so that nothing waits for a processor.
+Builds the demo in a temporary workspace, then makes every session and cell once more in this process, with the time of the
+agent, setup and verifiers taken off. One at a time, so that nothing waits for a processor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes a workspace of N cells for benchmarks: one shared source, nop arms told apart by `replica`, one oracle for all.
 
-Sessions and cells of equal keys are one piece of evidence, so that even 10,000 cells are built in minutes: what is measured is
-the harness, not the sandbox.
+Sessions and cells of equal keys are one piece of evidence, so that even 10,000 cells are built in minutes: what is measured
+is the harness, not the sandbox.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/performance/noop.py 1000 10000
 
-Prints medians of interleaved runs and their ratios to plain doit in the same run; builds everything in a temporary directory.
-`stamp` is a bare `doit`; `full` names the suite, so that every record is looked at. Tools that are not installed are left out.
+Prints medians of interleaved runs and their ratios to plain doit in the same run; builds all in a temporary directory.
+`stamp` is a bare `doit`; `full` names the suite, so that every record is looked at. Tools not installed are left out.
 """
 
 from __future__ import annotations

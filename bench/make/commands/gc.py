@@ -1,4 +1,4 @@
-"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys, revoked entries (locked trees have keys)."""
+"""`doit gc --older-than DAYS`: the only thing that deletes. Roots: records, keys and revoked entries; locks have keys."""
 
 from __future__ import annotations
 
