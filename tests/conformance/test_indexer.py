@@ -10,7 +10,7 @@ from bench import schemas
 from bench.core import digest, pdg
 from bench.effects import indexers, trees
 from bench.errors import Cancelled, StepFailed
-from tests.effects.indexers.sources import SHAPES, write
+from tests.effects.indexers.sources import SHAPES, UNIONS, write
 
 pytestmark = pytest.mark.slow
 INSTALLED_APART = {"gitnexus": pytest.mark.network}
@@ -27,11 +27,12 @@ def index(name, tree, scratch, seconds=300.0, cancel=None):
 def indexed(request, tmp_path_factory):
     """One source indexed at two places by two instances: (name, tree, one snapshot, the other)."""
     root = tmp_path_factory.mktemp("places")
-    tree = write(root / "a", SHAPES | {".git/config": "[core]\n", ".git/hook.py": "def hook(): pass\n"})
+    files = SHAPES | UNIONS
+    tree = write(root / "a", files | {".git/config": "[core]\n", ".git/hook.py": "def hook(): pass\n"})
     (tree / "outside").symlink_to("/etc")
     (tree / "linked.py").symlink_to("/etc/hostname")
-    other = write(root / "quite/another place/b", dict(reversed(SHAPES.items())))
-    for path in SHAPES:
+    other = write(root / "quite/another place/b", dict(reversed(files.items())))
+    for path in files:
         os.utime(other / path, (1, 1))
     before = trees.tree_digest(trees.read(tree))
     one = index(request.param, tree, root / "scratch-1")

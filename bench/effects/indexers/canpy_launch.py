@@ -10,10 +10,56 @@ import importlib
 import pathlib
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
 PACKAGES = "/opt/indexer"
+UNORDERED = (
+    "jedi.api",
+    "jedi.inference.base_value",
+    "jedi.inference.references",
+    "jedi.inference.utils",
+    "jedi.inference.value.dynamic_arrays",
+)
+"""Modules of jedi that keep values and names in sets."""
+
+
+class Ordered(Set[Any]):
+    """A set that is iterated in the order of insertion.
+
+    jedi's values hash by address. Which of several candidates it reports, and which it never reaches before its limits on
+    recursion and execution, follows the order of its sets, and so would change from one run to the next (tried).
+    """
+
+    __slots__ = ("_hashed", "_items")
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self._items = dict.fromkeys(items)
+        self._hashed: int | None = None
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._items
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __or__(self, other: Iterable[Any]) -> Ordered:
+        return Ordered((*self._items, *other))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Set) and self._items.keys() == other)
+
+    def __hash__(self) -> int:
+        if self._hashed is None:
+            self._hashed = hash(frozenset(self._items))
+        return self._hashed
+
+    def add(self, item: Any) -> None:
+        """Insert, at the end if it is new. Never after the set was hashed, as with any set."""
+        self._items[item] = None
 
 
 def _no_daemons() -> None:
@@ -63,6 +109,8 @@ def main() -> None:
     sys.path.insert(0, PACKAGES)
     _no_daemons()
     _replace(pathlib.Path, "rglob", _in_order)
+    for name in UNORDERED:
+        vars(importlib.import_module(name)).update(set=Ordered, frozenset=Ordered)
     builder = importlib.import_module("codeanalyzer.syntactic_analysis.symbol_table_builder").SymbolTableBuilder
     _replace(builder, "build_pymodule_from_file", _readable)
     importlib.import_module("codeanalyzer.__main__").app()

@@ -36,6 +36,27 @@ SHAPES = {
     ),
 }
 
+UNIONS = {
+    "unions.py": (
+        "import os\n\n\n"
+        "class A:\n    def go(self):\n        return 1\n\n\n"
+        "class B:\n    def go(self):\n        return 'x'\n\n\n"
+        "class C(A):\n    def go(self):\n        return [1]\n\n\n"
+        "class D(B):\n    pass\n\n\n"
+        "def pick(n):\n"
+        "    for kind in (A, B, C, D):\n        if n == kind:\n            return kind()\n"
+        "    return {'a': A(), 'b': B(), 'c': C(), 'd': D()}[n]\n\n\n"
+        "def use(n, mode):\n"
+        "    pick(n).go().bit_length()\n"
+        "    pick(n).go().upper()\n"
+        "    for value in [pick(1), A(), B(), C(), D()]:\n        value.go()\n"
+        "    for value in {A(), B(), C(), D()}:\n        value.go().append(1)\n"
+        "    with open(n, mode) as out:\n        out.write('x')\n        out.read()\n        out.seek(0)\n"
+        "    os.fdopen(1, mode).write(n)\n"
+    )
+}
+"""Calls with several candidates each, whose order an analysis must not take from addresses in memory."""
+
 
 def write(root: Path, files: dict[str, str | bytes]) -> Path:
     """The files below `root`."""

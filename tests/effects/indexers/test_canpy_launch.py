@@ -17,6 +17,22 @@ def test_files_are_listed_in_order(tmp_path):
     assert [p.name for p in listed(tmp_path, "*.py")] == ["z.py", "a.py", "b.py"]
 
 
+def test_an_ordered_set_is_a_set_that_keeps_the_order_of_insertion():
+    items = [object() for _ in range(50)]
+    one = canpy_launch.Ordered([*items, *items[:5]])
+    assert list(one) == items
+    assert list(canpy_launch.Ordered(items[10:]) | one) == items[10:] + items[:10]
+    assert list(one & canpy_launch.Ordered(items[3:5])) == items[3:5]
+    assert one == frozenset(items)
+    assert frozenset(items) == one
+    assert one != frozenset(items[1:])
+    assert hash(one) == hash(canpy_launch.Ordered(reversed(items)))
+    grown = canpy_launch.Ordered()
+    grown |= one
+    grown.add(items[0])
+    assert (list(grown), len(grown), bool(canpy_launch.Ordered())) == (items, 50, False)
+
+
 def test_ray_is_a_stand_in_that_starts_nothing():
     script = f"import runpy; m = runpy.run_path({canpy_launch.__file__!r}); m['_no_daemons'](); import ray; "
     script += "assert ray.remote(len) is len; assert not ray.is_initialized(); print(hasattr(ray, 'init'))"
