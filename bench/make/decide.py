@@ -26,11 +26,11 @@ class Verdict:
     inputs: Mapping[str, Record] = field(default_factory=dict)
 
 
-def decide(workspace: Workspace, step: Step) -> Verdict:
-    """Look at inputs, key, record on disk and store, in this order."""
+def decide(workspace: Workspace, step: Step, coming: Mapping[str, Record] | None = None) -> Verdict:
+    """Look at inputs, key, record on disk and store, in this order. `coming`: records that will stand there by then."""
     inputs: dict[str, Record] = {}
     for role, path in step.needs.items():
-        record = workspace.read(path)
+        record = (coming or {}).get(path) or workspace.read(path)
         if record is not None:
             inputs[role] = record
     contents = {role: record.content for role, record in inputs.items()}

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import bench
+from bench.layout import FOLDERS
 
 CODE = Path(bench.__file__).resolve().parent.parent
 """The tree that holds the `bench` under test: the children import the same one."""
+
+COMMAND = (sys.executable, "-m", "doit")
 
 ARMS = [
     {"name": "nop", "role": "calibration", "engine": "nop"},
@@ -56,7 +59,7 @@ class Bench:
     def doit(self, *words: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Done:
         """Run `doit` to its end."""
         done = subprocess.run(
-            [*prefix, sys.executable, "-m", "doit", *words],
+            [*prefix, *COMMAND, *words],
             cwd=self.root,
             env=self.environment(**(env or {})),
             capture_output=True,
@@ -72,7 +75,7 @@ class Bench:
         place.mkdir(exist_ok=True)
         with (place / "stdout").open("wb") as out, (place / "stderr").open("wb") as err:
             return subprocess.Popen(
-                [sys.executable, "-m", "doit", *words],
+                [*COMMAND, *words],
                 cwd=self.root,
                 env=self.environment(**(env or {})),
                 stdin=subprocess.DEVNULL,
@@ -102,13 +105,9 @@ class Bench:
 
     def records(self) -> dict[str, bytes]:
         """Path → bytes of every record and report, the store and logs left out."""
-        top = self.root / "artifacts"
-        skip = ("store", "logs", "revoked", "tmp")
-        return {
-            path.relative_to(self.root).as_posix(): path.read_bytes()
-            for path in sorted(top.rglob("*.json"))
-            if path.relative_to(top).parts[0] not in skip
-        }
+        folders = [self.root / "artifacts" / folder for folder in set(FOLDERS.values())]
+        paths = sorted(path for folder in folders for path in folder.rglob("*.json"))
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in paths}
 
     def edit(self, relative: str, old: str, new: str) -> None:
         """Replace a text in a file; it must be there."""

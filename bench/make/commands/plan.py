@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
+from bench.core.records import Record
 from bench.effects import console
 from bench.make.commands.base import StepCommand, option
-from bench.make.decide import decide
+from bench.make.decide import FREE_OF_INPUT_STATE, decide
 from bench.make.step import Step
 
 CERTAIN = frozenset({"current", "reuse", "restore"})
+"""What comes out of these is known already."""
 
 
 class Plan(StepCommand):
@@ -48,32 +51,41 @@ class Plan(StepCommand):
     def _rows(self, steps: list[Step]) -> list[dict[str, Any]]:
         workspace = self.pipeline.workspace
         action_of: dict[str, str] = {}
+        coming: dict[str, Record] = {}
         spent = self._spent()
         rows = []
         for step in steps:
+            held = [path for path in step.needs.values() if action_of.get(path) == "hold"]
             moved = [path for path in step.needs.values() if action_of.get(path, "current") not in CERTAIN]
-            if moved:
+            if held and step.kind not in FREE_OF_INPUT_STATE:
+                action, why = "hold", f"{held[0]} is held back"
+            elif moved:
                 action, why = (
                     ("measure" if step.paid else "build"),
                     f"after {moved[0]} is made (unless that comes out the same)",
                 )
-            elif self._current(step):
+            elif self._current(step, coming):
                 action, why = "current", "up to date"
             else:
-                verdict = decide(workspace, step)
+                verdict = decide(workspace, step, coming)
                 action, why = verdict.action, verdict.why
+                if verdict.record is not None and action in CERTAIN:
+                    coming[step.target] = verdict.record
             action_of[step.target] = action
             usd = spent.get(step.name.rsplit("/", 2)[0]) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
         return rows
 
-    def _current(self, step: Step) -> bool:
+    def _current(self, step: Step, coming: Mapping[str, Record]) -> bool:
         workspace = self.pipeline.workspace
         row = workspace.index.rows.get(step.id)
         if not row or not workspace.stands(step):
             return False
-        paths = [*step.needs.values(), *step.files.values()]
-        return all(row.get(path) == workspace.index.digest(path) for path in paths)
+        state = {
+            path: coming[path].content if path in coming else workspace.index.digest(path) for path in step.needs.values()
+        }
+        state |= {path: workspace.index.digest(path) for path in step.files.values()}
+        return all(row.get(path) == state[path] for path in state)
 
     def _spent(self) -> dict[str, float]:
         """Median dollars of the sessions of each suite and task that are on disk."""
