@@ -29,13 +29,20 @@ HIDDEN = (
     "/proc/kcore",
     "/proc/key-users",
     "/proc/keys",
+    "/proc/kpagecgroup",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
     "/proc/modules",
+    "/proc/pagetypeinfo",
     "/proc/partitions",
+    "/proc/pressure",
     "/proc/scsi",
+    "/proc/slabinfo",
     "/proc/sys/kernel/random/boot_id",
     "/proc/timer_list",
+    "/proc/vmallocinfo",
 )
-"""Of the whole machine, not of the sandbox: shown empty."""
+"""Of the whole machine, not of the sandbox: shown empty. Some are open to root, and the agent is root where we are."""
 
 
 @functools.cache
@@ -86,6 +93,8 @@ class Guards:
     empty_environment: bool = True
     seccomp: bool = True
     readonly_root: bool = True
+    readonly_sysctl: bool = True
+    """Where the harness is root, files of /proc/sys that only root may write take the agent for root."""
     readonly_binds: bool = True
     parents_mounted: bool = True
     neutral_mounts: bool = True
@@ -112,6 +121,8 @@ def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards
     options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
     options += ["--bind", f"{stage}/root", "/"]
     options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    if guards.readonly_sysctl:
+        options += ["--ro-bind", "/proc/sys", "/proc/sys"]
     for path in HIDDEN if guards.masked else ():
         if Path(path).exists():
             options += ["--ro-bind", f"{stage}/{'empty' if Path(path).is_dir() else 'nothing'}", path]

@@ -124,12 +124,42 @@ def size_of(root: str, bound: int) -> int:
     return total
 
 
+def held() -> int:
+    """Bytes of files that were deleted while a descendant has them open or mapped: no walk over a layer meets them."""
+    files: dict[tuple[int, int], int] = {}
+    for process in descendants():
+        try:
+            numbers = os.listdir(f"/proc/{process}/fd")
+            with open(f"/proc/{process}/maps", "rb") as stream:
+                mapped = [line.split(None, 5) for line in stream if line.rstrip().endswith(b"(deleted)")]
+        except OSError:
+            continue
+        for number in numbers:
+            try:
+                entry = os.stat(f"/proc/{process}/fd/{number}")
+            except OSError:
+                continue
+            if entry.st_nlink == 0 and stat.S_ISREG(entry.st_mode):
+                files[entry.st_dev, entry.st_ino] = entry.st_blocks * 512
+        for span, _mode, _offset, device, inode, name in mapped:
+            if not name.startswith((b"/memfd:", b"/dev/zero", b"/SYSV", b"/dev/shm")):
+                first, last = (int(part, 16) for part in span.split(b"-"))
+                major, minor = (int(part, 16) for part in device.split(b":"))
+                files.setdefault((os.makedev(major, minor), int(inode)), last - first)
+    return sum(files.values())
+
+
 def used(plan: dict[str, Any]) -> int:
     """Bytes in the layers and in the tmpfs of this run."""
     total = -int(plan["baseline"])
     for name in plan["memories"]:
         room = os.statvfs(name)
         total += (room.f_blocks - room.f_bfree) * room.f_frsize
+    if plan["layers"]:
+        room = os.statvfs(plan["layers"][0])
+        plan["room"] = max(plan.get("room", 0), room.f_bavail)
+        if (plan["room"] - room.f_bavail) * room.f_frsize > plan["disk"] // 2:  # whoever it was: worth a closer look
+            total += held()
     for root in plan["layers"]:
         total += size_of(root, plan["disk"] - min(total, 0))
     return total
