@@ -1,4 +1,4 @@
-"""`python -m bench init DIR`, for those who have no workspace yet, and `python -m bench cassette SCRIPT`; all else is `doit`."""
+"""`python -m bench init DIR` for those who have no workspace yet, `python -m bench cassette SCRIPT`; all else is `doit`."""
 
 import sys
 from pathlib import Path

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench import schemas
+import bench.schemas as schemas
 from bench.core import nearest
 from bench.core.names import shown
 from bench.core.yamlmap import Node, Position, place

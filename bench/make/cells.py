@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.core import model_id, prices
 from bench.core.matrix import Cell
 from bench.core.suite import FREE_ENGINES, Arm, Suite, Task

@@ -13,7 +13,7 @@ from doit.control import TaskControl
 from doit.runner import MThreadRunner
 from doit.task import Stream
 
-from bench import layout
+import bench.layout as layout
 from bench.effects import clock, console, files, lock
 from bench.errors import UsageError
 from bench.make import execute, recording, stamp, summary, variables, watch

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench import layout
+import bench.layout as layout
 from bench.core import corpus, lock, prices
 from bench.core.suite import Suite
 from bench.effects import files

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.core import digest, records
 from bench.core.records import Record
 from bench.effects import files

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.core import lock as locks
 from bench.core import markers, matrix
 from bench.core.matrix import Matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import layout
+import bench.layout as layout
 from bench.core import names
 from bench.effects import cassette_record, console, files
 from bench.errors import UsageError

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.core.matrix import Cell
 from bench.effects import engines, indexers, interpreter, listing, mounts
 from bench.effects.sandbox import runner

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bench import layout
+import bench.layout as layout
 from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
 from bench.make.index import Facts

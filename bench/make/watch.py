@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import layout
+import bench.layout as layout
 from bench.effects import listing
 from bench.effects.sources import directory
 from bench.errors import BenchError

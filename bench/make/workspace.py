@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import layout
+import bench.layout as layout
 from bench.core import keys, protocols, records
 from bench.core.records import Record
 from bench.effects import clock

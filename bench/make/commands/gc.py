@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import layout
+import bench.layout as layout
 from bench.core import digest, records
 from bench.core.records import Record
 from bench.effects import clock, console, files, lock

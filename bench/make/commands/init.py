@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.effects import console, files
 from bench.errors import MissingPart, UsageError
 from bench.make.commands.base import Guarded

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
-from bench import layout
+import bench.layout as layout
 from bench.core import digest, keys, protocols, records
 from bench.core.records import Record
 from bench.effects import clock, console
