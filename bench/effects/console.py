@@ -27,6 +27,12 @@ def tolerate() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def hush(stream: TextIO) -> None:
+    """Send the rest of a stream nowhere, what waits in its buffer included."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), stream.fileno())
+
+
 def width() -> int:
     """Columns of the terminal."""
     return shutil.get_terminal_size((100, 24)).columns
@@ -47,5 +53,4 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.flush()
     except OSError:
         # `doit | head`, a terminal that was closed, a full disk behind `>`: the work goes on unheard.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), stream.fileno())
+        hush(stream)

@@ -168,7 +168,9 @@ def _crashed(workspace: Workspace, step: Step, error: Exception) -> Made:
     workspace.run.crashed.append(step.id)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     # The text may hold paths of this machine, which no record may: the log has it whole.
-    return Made({}, {}, records.UNUSABLE, f"internal error, {type(error).__name__} (see logs)" if "/" in what else what)
+    reason = f"internal error, {type(error).__name__} (see logs)" if "/" in what else what
+    # Our fault, so nothing was measured; but what was paid for is an attempt, and not to be bought again without end.
+    return Made({}, {}, records.UNUSABLE if step.paid else records.NOT_RUN, reason)
 
 
 def _seal(step: Step, verdict: Verdict, raw: Mapping[str, Blob], made: Made, code: str | None) -> Record:

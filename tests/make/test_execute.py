@@ -114,7 +114,7 @@ def test_our_own_fault_is_the_records_reason_and_runs_again(workspace: Workspace
 
 def test_what_a_step_should_not_raise_is_logged_with_its_traceback(workspace: Workspace):
     faulty = step(raising(RuntimeError(f"odd thing at {workspace.layout.root}/x")), "x", "template")
-    assert build(workspace, faulty) == "unusable"
+    assert build(workspace, faulty) == "not_run"
     assert workspace.run.crashed == ["template:x"]
     log = (workspace.layout.logs / "templates" / "x.log").read_text()
     assert "Traceback" in log
@@ -131,8 +131,13 @@ def test_a_full_disk_in_a_step_stops_the_run_and_writes_no_record(workspace: Wor
     assert not (workspace.layout.root / full.target).exists()
 
 
+def test_what_was_paid_for_and_broke_in_our_hands_is_an_attempt(workspace: Workspace):
+    paid = step(raising(RuntimeError("odd")), paid=True, retries=1)
+    assert [build(workspace, paid) for _ in range(3)] == ["unusable", "unusable", "stands"]
+
+
 def test_a_file_that_may_not_be_read_is_the_steps_own_fault(workspace: Workspace):
-    assert build(workspace, step(raising(PermissionError(errno.EACCES, "x", "/elsewhere")))) == "unusable"
+    assert build(workspace, step(raising(PermissionError(errno.EACCES, "x", "/elsewhere")))) == "not_run"
     assert workspace.run.refused is None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import getopt
+import sys
 import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -31,11 +32,19 @@ class Guarded(Command):
     def parse_execute(self, in_args: list[str]) -> int:
         """Run the command. Options may stand after steps too."""
         try:
-            return int(super().parse_execute(self._permuted(in_args)) or 0)
+            code = int(super().parse_execute(self._permuted(in_args)) or 0)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return code
         except BenchError as error:
             return _said(str(error), error.exit_code)
         except (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask) as error:
             return _said(str(error), USAGE)
+        except BrokenPipeError:
+            from bench.effects import console
+
+            console.hush(sys.stdout)  # `doit list | head`
+            return 0
         except KeyboardInterrupt:
             return _said("interrupted", CANCELLED)
 

@@ -16,7 +16,7 @@ class Clean(StepCommand):
 
     name = "clean"
     doc_purpose = "revoke evidence (doit restore takes that back)"
-    doc_usage = "[STEP or PATTERN…]"
+    doc_usage = "[STEP or PATTERN...]"
     doc_description = None
     cmd_options = (
         option("downstream", bool, False, "also what was made from it"),
@@ -62,7 +62,7 @@ class Restore(StepCommand):
 
     name = "restore"
     doc_purpose = "bring back what clean revoked"
-    doc_usage = "[STEP or PATTERN…]"
+    doc_usage = "[STEP or PATTERN...]"
     doc_description = None
     cmd_options = ()
 

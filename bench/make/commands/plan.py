@@ -23,7 +23,7 @@ class Plan(StepCommand):
 
     name = "plan"
     doc_purpose = "what would run, what it would cost, and why; runs nothing"
-    doc_usage = "[STEP or PATTERN…]"
+    doc_usage = "[STEP or PATTERN...]"
     doc_description = None
     cmd_options = (
         option("json", bool, False, "one JSON document instead of lines"),

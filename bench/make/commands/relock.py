@@ -15,7 +15,7 @@ class Relock(StepCommand):
 
     name = "relock"
     doc_purpose = "resolve a suite's refs and dependencies into its lock file"
-    doc_usage = "SUITE…"
+    doc_usage = "SUITE..."
     doc_description = None
     cmd_options = (option("check", bool, False, "only say whether the lock file is up to date"),)
 

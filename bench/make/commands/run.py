@@ -14,7 +14,7 @@ class Run(StepCommand):
 
     name = "run"
     doc_purpose = "bring evidence up to date"
-    doc_usage = "[STEP or PATTERN…] [name=value…]"
+    doc_usage = "[STEP or PATTERN...] [name=value...]"
     doc_description = None
     execute_tasks = True
     cmd_options = (

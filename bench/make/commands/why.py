@@ -13,7 +13,7 @@ class Why(StepCommand):
 
     name = "why"
     doc_purpose = "say which input of a step changed, old digest and new"
-    doc_usage = "STEP…"
+    doc_usage = "STEP..."
     doc_description = None
     cmd_options = ()
 
