@@ -39,8 +39,6 @@ CALIBRATION_S = 600.0
 TAIL = 600
 """Characters kept of a setup's last words."""
 
-_backings: dict[int, str] = {}
-
 
 @dataclass(slots=True)
 class _Session:
@@ -77,7 +75,7 @@ def make(job: Job, context: Context) -> Made:
     source, assets = job.inputs["template"], job.inputs.get("assets")
     staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
     layers = context.scratch / "layers"
-    workspace = Workspace(staged.template, layers / "upper", _backing(context.scratch))
+    workspace = Workspace(staged.template, layers / "upper", runner.choose_backing(context.scratch))
     session = _Session(workspace.backing, clock.stamp())
     watch = PressureWatch()
     try:
@@ -91,15 +89,6 @@ def make(job: Job, context: Context) -> Made:
         _discard(workspace, layers, session)
     session.pressure = watch.told()
     return _made(job, session, redactor)
-
-
-def _backing(scratch: Path) -> str:
-    """The backing that works where the layers will lie, tried once per file system and process."""
-    scratch.mkdir(parents=True, exist_ok=True)
-    device = scratch.stat().st_dev
-    if device not in _backings:
-        _backings[device] = runner.choose_backing(scratch)
-    return _backings[device]
 
 
 def _hidden(context: Context) -> dict[str, str]:

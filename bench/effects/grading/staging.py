@@ -23,7 +23,6 @@ from bench.effects.sandbox import WORKSPACE, Bind, Workspace, runner
 from bench.effects.store import Store
 
 MOUNT = "mount/"
-_backings: dict[int, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +54,11 @@ def stage(store: Store, source: Record, assets: Record | None, *, scratch: Path,
     return Stage(lower, str(source.body["commit"]), dependencies, tuple(mounts), scratch, cancel)
 
 
-def _backing(scratch: Path) -> str:
-    """The backing that works on the file system of `scratch`, tried once per process."""
-    device = scratch.stat().st_dev
-    if device not in _backings:
-        _backings[device] = runner.choose_backing(scratch)
-    return _backings[device]
-
-
 @contextlib.contextmanager
 def view(staged: Stage, changes: Changes, *, remove: tuple[str, ...] = ()) -> Iterator[View]:
     """The frozen view after `changes`, without the paths in `remove`. Raises StepFailed, Cancelled, SandboxRefused."""
     home = staged.scratch / "graded"
-    workspace = Workspace(staged.template, home / "upper", _backing(staged.scratch))
+    workspace = Workspace(staged.template, home / "upper", runner.choose_backing(staged.scratch))
     home.mkdir(mode=0o700)
     try:
         runner.prepare(workspace)

@@ -33,6 +33,10 @@ PROBE = "import os, ssl, sqlite3; os.rename('a/kept', 'kept'); os.unlink('gone')
 """What a backing must be able to do: rename, whiteout, and a new directory over a deleted one."""
 
 
+_chosen: dict[int, str] = {}
+"""Device → backing. A probe costs two starts of a sandbox, and its answer is a property of the file system."""
+
+
 def run(spec: Spec, *, cancel: threading.Event | None = None, watch: Watch | None = None) -> Finished:
     """Run one command to its end; every process that it started is dead when this returns.
 
@@ -53,14 +57,22 @@ def discard(workspace: Workspace) -> None:
 
 
 def choose_backing(probe_dir: Path) -> str:
-    """`overlay` if one whose layers lie in `probe_dir` works here, else `copy`. Leaves nothing there.
+    """`overlay` if one whose layers lie in `probe_dir` works here, else `copy`. Tried once per file system and process.
 
-    Raises SandboxRefused when neither does.
+    Leaves nothing there. Raises SandboxRefused when neither works.
     """
+    probe_dir.mkdir(parents=True, exist_ok=True)
+    device = probe_dir.stat().st_dev
+    if device not in _chosen:
+        _chosen[device] = _choose(probe_dir)
+    return _chosen[device]
+
+
+def _choose(probe_dir: Path) -> str:
     said = ""
     for name in BACKINGS:
         try:
-            finished = _probe(Path(probe_dir), name)
+            finished = _probe(probe_dir, name)
         except SandboxRefused as refused:
             said = refused.what
             continue
