@@ -80,7 +80,7 @@ def task_session():
                 "runtime": cell.runtime,
                 "gold": cell.gold,
             },
-            files={"cassette": cell.cassette},
+            files=cell.files,
             hints=cell.hints,
             paid=cell.paid,
             retries=cell.suite.retries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ import bench.layout as layout
 from bench.core import model_id, prices
 from bench.core.matrix import Cell
 from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
+from bench.effects import mounts
 from bench.make.corpus import recorded_model
 from bench.make.pipeline import Pipeline, uses_assets
 
@@ -26,7 +28,7 @@ class CellRow:
     skill: str | None
     runtime: str
     gold: str | None
-    cassette: str | None
+    files: dict[str, str | None]
     oracle: str | None
     expected: str | None
     session_params: dict[str, Any]
@@ -67,7 +69,7 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills else None,
         runtime=layout.record("runtime", arm.engine),
         gold=layout.record("gold", own) if arm.engine == "gold" and task.gold else None,
-        cassette=cassette,
+        files={"cassette": cassette} | _copied(pipeline, task),
         oracle=layout.record("oracle", own) if task.oracle else None,
         expected=layout.record("expected", own) if task.oracle and task.gold else None,
         session_params=session_params(suite, task, arm),
@@ -82,6 +84,14 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         hints={"cassette": played} if played else {},
         paid=not free and played is None,
     )
+
+
+def _copied(pipeline: Pipeline, task: Task) -> dict[str, str | None]:
+    """`sandbox_copy` by role, relative to the workspace: files of the source's checkout that its revision may lack."""
+    if not task.sandbox_copy:
+        return {}
+    home = mounts.home(task.source, pipeline.root)
+    return {f"copy/{path}": os.path.relpath(home / path, pipeline.root) for path in task.sandbox_copy}
 
 
 def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from bench.effects.grading.staging import Stage
 from bench.effects.pressure import PressureWatch
 from bench.effects.redact import Redactor, host_paths, known_secrets
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
+from bench.effects.trees import Entry
 from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
 
 KIND = "session"
@@ -36,6 +37,8 @@ GRAPH = "/opt/graph"
 GRAPH_FILE = f"{GRAPH}/graph.json"
 CALIBRATION_S = 600.0
 """Seconds for an engine without a session limit of its own: nop and gold."""
+COPY = "copy/"
+"""Role of a file of `sandbox_copy`: `copy/<path in the workspace>`."""
 TAIL = 600
 """Characters kept of a setup's last words."""
 
@@ -69,7 +72,7 @@ class _Session:
 
 def make(job: Job, context: Context) -> Made:
     """params {engine, role, prompt, setup, model, effort, run, limits, expected_skill, engine_params}; inputs {template,
-    graph?, assets?, skill?, gold?}; files {cassette?} → body of the reference's outcome fields, outputs {transcript,
+    graph?, assets?, skill?, gold?}; files {cassette?, copy/<path>…} → body of the reference's outcome fields, outputs {transcript,
     changes, calls?, recording?}. Raises what concerns the machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), _hidden(context))
     source, assets = job.inputs["template"], job.inputs.get("assets")
@@ -80,6 +83,7 @@ def make(job: Job, context: Context) -> Made:
     watch = PressureWatch()
     try:
         runner.prepare(workspace)
+        _copy_in(job, context, workspace)
         _play(job, context, workspace, staged, session)
     except (StepFailed, CorpusError) as error:
         session.fail("infra-error", "broken-task", str(error))
@@ -89,6 +93,14 @@ def make(job: Job, context: Context) -> Made:
         _discard(workspace, layers, session)
     session.pressure = watch.told()
     return _made(job, session, redactor)
+
+
+def _copy_in(job: Job, context: Context, workspace: Workspace) -> None:
+    """`sandbox_copy`: files that lie beside the source's revision, put into the workspace before anything runs there."""
+    roles = sorted(role for role in job.files if role.startswith(COPY))
+    entries = [Entry(role.removeprefix(COPY), "100644", context.store.get(job.files[role].blob)) for role in roles]
+    if entries:
+        changes.apply(changes.of(entries, ()), workspace, cancel=context.cancel)
 
 
 def _hidden(context: Context) -> dict[str, str]:

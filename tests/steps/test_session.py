@@ -237,3 +237,12 @@ def test_the_graph_is_there_for_an_arm_that_has_it(context: Context, lower: Reco
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
     assert [e.data for e in changed(context, made).entries] == [b'{"nodes":[]}\n']
     assert session.GRAPH_FILE.encode() in context.store.get(made.outputs["transcript"].blob)
+
+
+def test_copied_files_are_there_before_the_setup(context: Context, lower: Record) -> None:
+    params = {"engine": "nop", "role": "calibration", "setup": 'test "$(cat built/data.txt)" = here', "run": 0}
+    limits = {"limits": {"setup_s": 30}}
+    job = job_of("session", context, params | limits, {"copy/built/data.txt": b"here"}, {"template": lower})
+    made = session.make(job, context)
+    assert made.state == records.FINAL, made.reason
+    assert [entry.path for entry in changed(context, made).entries] == ["built/data.txt"]
