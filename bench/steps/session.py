@@ -72,8 +72,8 @@ class _Session:
 
 def make(job: Job, context: Context) -> Made:
     """params {engine, role, prompt, setup, model, effort, run, limits, expected_skill, engine_params}; inputs {template,
-    graph?, assets?, skill?, gold?}; files {cassette?, copy/<path>…} → body of the reference's outcome fields, outputs {transcript,
-    changes, calls?, recording?}. Raises what concerns the machine; what concerns the session is in the body."""
+    graph?, assets?, skill?, gold?}; files {cassette?, copy/<path>…} → body of the reference's outcome fields, outputs
+    {transcript, changes, calls?, recording?}. Raises what concerns the machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), _hidden(context))
     source, assets = job.inputs["template"], job.inputs.get("assets")
     staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
