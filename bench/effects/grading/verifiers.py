@@ -16,6 +16,7 @@ from pathlib import Path
 from bench.effects import files
 from bench.effects.grading import programs
 from bench.effects.sandbox import PYTHON, WORKSPACE, Bind, Finished, Limits, Spec, Workspace, runner
+from bench.errors import CorpusError, StepFailed
 
 ROOT_VARIABLE = "BENCH_ORACLE_ROOT"
 REPORT_VARIABLE = "BENCH_ORACLE_REPORT"
@@ -75,13 +76,18 @@ def visible(view: View, command: str, *, seconds: float, cancel: threading.Event
 
 
 def hidden(view: View, oracle: Hidden, *, seconds: float, scratch: Path, cancel: threading.Event) -> Run:
-    """One hidden run. `scratch` is a private directory; what is laid there is deleted afterwards. Raises Cancelled."""
+    """One hidden run. `scratch` is a private directory; what is laid there is deleted afterwards.
+
+    Raises Cancelled, and StepFailed when the oracle's files are not the same after the run as before it.
+    """
     root = f"/oracle-{secrets.token_hex(8)}"
     stage = scratch / root[1:]
     try:
         _lay(oracle.files, stage)
         bind = Bind(stage, root)
-        return (_by_pytest if oracle.pytest else _by_command)(view, oracle, bind, seconds, cancel)
+        run = (_by_pytest if oracle.pytest else _by_command)(view, oracle, bind, seconds, cancel)
+        _same(oracle.files, stage)
+        return run
     finally:
         files.remove_tree(stage)
 
@@ -95,6 +101,17 @@ def _lay(given: Mapping[str, bytes], stage: Path) -> None:
         path.chmod(0o444)
     for folder in [stage, *(p for p in stage.rglob("*") if p.is_dir())]:
         folder.chmod(0o755)
+
+
+def _same(given: Mapping[str, bytes], stage: Path) -> None:
+    """Re-read every byte: a run over other tests than the sealed ones proves nothing about the work."""
+    for target, data in given.items():
+        try:
+            now = files.read_regular(stage / target, limit=len(data))
+        except CorpusError:
+            now = None
+        if now != data:
+            raise StepFailed(f"the staged oracle file {target} is not what was laid there", remedy="run doit again")
 
 
 def _by_pytest(view: View, oracle: Hidden, root: Bind, seconds: float, cancel: threading.Event) -> Run:

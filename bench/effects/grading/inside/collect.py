@@ -23,8 +23,8 @@ GIT_SETTINGS = re.compile(
     rb"|include(if)?\..*|diff\..*|filter\..*|merge\..*\.driver|alias\..*|gpg\..*|credential\..*|url\..*|uploadpack\..*"
 )
 
-template, workspace = (os.fsencode(a) for a in sys.argv[1:3])
-most_entries, most_file, most_bytes, most_walked = (int(a) for a in sys.argv[3:7])
+template = workspace = b""
+most_entries = most_file = most_bytes = most_walked = 0
 oddities: dict[tuple[str, str], None] = {}
 
 
@@ -256,6 +256,9 @@ def add(tar: tarfile.TarFile, name: str, mode: str, data: bytes) -> None:
 
 
 def main() -> None:
+    global template, workspace, most_entries, most_file, most_bytes, most_walked
+    template, workspace = (os.fsencode(a) for a in sys.argv[1:3])
+    most_entries, most_file, most_bytes, most_walked = (int(a) for a in sys.argv[3:7])
     old, new = walk(template, True), walk(workspace, False)
     git_state()
     send(keep(changed(old, new), new), new, sorted(set(old) - set(new)))

@@ -137,6 +137,12 @@ def phase(state: State, test: str, when: str, outcome: str, xfail: bool) -> None
         state.phases.setdefault(when, []).append((outcome, xfail))
 
 
+def part(state: State, test: str, outcome: str) -> None:
+    """A part of the running test. Anybody may say so: it is heard only where it does harm."""
+    if outcome == "failed" and test == state.current[1]:
+        state.phases.setdefault("call", []).append((outcome, False))
+
+
 def stop(state: State, item: int, test: str, word: Any = one_word, written: Any = line) -> None:
     if state.current != (item, test) or test in state.outcomes:
         state.traces.add("the order of tests")
@@ -160,17 +166,17 @@ def end(state: State, status: int, written: Any = line) -> None:
 
 
 def keep(nonce: str, channel: int, replaced: Callable[[bool], set[str]], told: Told) -> Keeper:
-    """The keeper. It is sent (kind, what…): collected, start, body, phase, stop, hooks, and end, after which the process
-    is gone."""
+    """The keeper. It is sent (kind, what…): collected, start, body, phase, part, stop, hooks, and end, after which the
+    process is gone."""
     chain, send = hashlib.blake2b(key=binascii.unhexlify(nonce), digest_size=32), sender(channel)
     state, frame, quiet, loud = State(told, replaced), sys._getframe, gc.disable, gc.enable
-    handlers = {f.__name__: f for f in (collected, start, body, phase, stop, hooks, end)}
+    handlers = {f.__name__: f for f in (collected, start, body, phase, part, stop, hooks, end)}
     del nonce, channel, replaced, told
     while True:
         message = yield
         quiet()  # a collection would run finalisers of graded code on top of this frame
         kind, *said = message
-        if not state.told.honest(frame(1), state.told.senders[kind]):
+        if kind != "part" and not state.told.honest(frame(1), state.told.senders[kind]):
             state.traces.add("a message to the recorder")
         else:
             handlers[kind](state, *said)

@@ -44,6 +44,7 @@ def code_of(function: Any) -> Any:
 def plugin(pytest: Any, tell: Callable[[tuple[Any, ...]], None], senders: dict[str, Any]) -> Any:
     """The one plugin of ours: it looks, and tells the keeper in plain values. Enters into `senders` who says what."""
     code, own, names, known = code_of, frozenset({"runtest", "setup", "ihook"}), HOOKS.split(), id
+    part = getattr(sys.modules.get("_pytest.subtests"), "SubtestReport", ())
 
     class Recorder:
         def pytest_collection_finish(self, session: Any) -> None:
@@ -61,7 +62,10 @@ def plugin(pytest: Any, tell: Callable[[tuple[Any, ...]], None], senders: dict[s
             return (yield)
 
         def pytest_runtest_logreport(self, report: Any) -> Iterator[None]:
-            tell(("phase", str(report.nodeid), str(report.when), str(report.outcome), hasattr(report, "wasxfail")))
+            if isinstance(report, part):  # sent from within a test; its own report follows
+                tell(("part", str(report.nodeid), str(report.outcome)))
+            else:
+                tell(("phase", str(report.nodeid), str(report.when), str(report.outcome), hasattr(report, "wasxfail")))
             return (yield)
 
         def pytest_sessionfinish(self, session: Any) -> None:
@@ -75,7 +79,7 @@ def plugin(pytest: Any, tell: Callable[[tuple[Any, ...]], None], senders: dict[s
         method = getattr(Recorder, f"pytest_{name}")
         pytest.hookimpl(**how)(method)
         senders[kind] = method.__code__
-    senders["stop"] = senders["start"]
+    senders["stop"], senders["part"] = senders["start"], None
     return Recorder()
 
 
