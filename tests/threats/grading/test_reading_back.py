@@ -170,12 +170,12 @@ def test_a_flood_of_files_is_bounded(room: Room) -> None:
 
 
 def test_a_deep_path_ends(room: Room) -> None:
-    """Guard: what cannot be listed is named, not a crash."""
-    room.agent(
-        "import os\nfor n in range(200):\n    os.mkdir('d' * 40)\n    os.chdir('d' * 40)\nopen('end', 'w').write('x')"
-    )
+    """Guard: what cannot be listed is named, not a crash; whether or not the sandbox ended the session for it."""
+    script = "import os\nfor n in range(120):\n    os.mkdir('d' * 40)\n    os.chdir('d' * 40)\nopen('end', 'w').write('x')"
+    runner.run(Spec(("python3", "-c", script), workspace=room.workspace, limits=Limits(seconds=60)))
     seen = room.collect()
-    assert seen.entries or seen.oddities
+    assert [what for _, what in seen.oddities] == ["unreadable"]
+    assert not seen.deletions
 
 
 def test_names_that_are_no_text_are_kept(room: Room) -> None:
