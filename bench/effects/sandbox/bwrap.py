@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -22,27 +23,27 @@ OLDEST = (0, 11)
 HOST_NAME = "sandbox"
 USER = 1000
 SHARED_MEMORY_BYTES = 256 << 20
-HIDDEN = (
-    "/proc/cmdline",
-    "/proc/diskstats",
-    "/proc/fs",
+HIDDEN = ("/proc/cmdline", "/proc/fs", "/proc/keys", "/proc/partitions", "/proc/sys/kernel/random/boot_id")
+"""Of the whole machine, not of the sandbox: shown empty."""
+HIDDEN_FROM_ROOT = (
     "/proc/kcore",
-    "/proc/key-users",
-    "/proc/keys",
     "/proc/kpagecgroup",
     "/proc/kpagecount",
     "/proc/kpageflags",
-    "/proc/modules",
     "/proc/pagetypeinfo",
-    "/proc/partitions",
     "/proc/pressure",
-    "/proc/scsi",
     "/proc/slabinfo",
-    "/proc/sys/kernel/random/boot_id",
     "/proc/timer_list",
     "/proc/vmallocinfo",
 )
-"""Of the whole machine, not of the sandbox: shown empty. Some are open to root, and the agent is root where we are."""
+"""The same, of what root alone may open: where the harness is root, the agent is that root without its capabilities."""
+
+
+@functools.cache
+def hidden() -> tuple[str, ...]:
+    """Paths in /proc that are shown empty, those that exist."""
+    wanted = [*HIDDEN, *(HIDDEN_FROM_ROOT if os.getuid() == 0 else ())]
+    return tuple(path for path in wanted if Path(path).exists())
 
 
 @functools.cache
@@ -123,9 +124,8 @@ def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards
     options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
     if guards.readonly_sysctl:
         options += ["--ro-bind", "/proc/sys", "/proc/sys"]
-    for path in HIDDEN if guards.masked else ():
-        if Path(path).exists():
-            options += ["--ro-bind", f"{stage}/{'empty' if Path(path).is_dir() else 'nothing'}", path]
+    for path in hidden() if guards.masked else ():
+        options += ["--ro-bind", f"{stage}/{'empty' if Path(path).is_dir() else 'nothing'}", path]
     if guards.readonly_root:
         options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return options

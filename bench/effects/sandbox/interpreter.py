@@ -22,7 +22,7 @@ from bench.effects import env, files
 from bench.effects.sandbox import DEPENDENCIES
 from bench.errors import MissingPart
 
-FORMAT = 3
+FORMAT = 4
 PREFIX = "/opt/python"
 SUPPORT = ("__init__.py", "support")
 """What is kept of the standard library's own tests: helpers that projects' tests import."""
@@ -54,8 +54,11 @@ def neutral() -> Path:
     target = home / f"python-{name}"
     if (target / "bin" / "python3").exists():
         return target
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
+    except OSError as error:
+        raise files.storage_fault(error, home) or error from error
     try:
         _copy(base, stdlib, program, making)
         making.chmod(0o755)
@@ -87,7 +90,9 @@ def environment() -> dict[str, str]:
 
 
 def _cache() -> Path:
-    place = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME") or f"/tmp/assay-{os.getuid()}") / ".cache")
+    place = env.get("XDG_CACHE_HOME") or (f"{env.get('HOME')}/.cache" if env.get("HOME") else "")
+    if not place:
+        raise MissingPart("no directory for a copy of the interpreter", remedy="set HOME or XDG_CACHE_HOME")
     return Path(place) / "assay"
 
 
@@ -121,6 +126,8 @@ def _copy(base: Path, stdlib: Path, program: Path, making: Path) -> None:
     for link in base.iterdir():
         if link.is_symlink() and str(link.readlink()) == ".":
             (making / link.name).symlink_to(".")  # the base is such a copy itself
+    if sys.platlibdir != "lib":
+        (making / sys.platlibdir).symlink_to("lib")
     # Both spellings of the directory for packages: upstream's and Debian's.
     (lib / "site-packages").symlink_to(DEPENDENCIES)
     (making / "lib" / "python3").mkdir()

@@ -10,16 +10,16 @@ says `go` once it has put this process into its control groups. One line of repo
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
 import errno
 import marshal
 import os
-import signal
 import sys
 
 from bench.effects.sandbox.stage import MS_PRIVATE, MS_REC, Stage, fail, libc, mount
 from bench.effects.sandbox.tree import Tree, exceeded
 
+signal = sys.modules["_signal"]  # the C module below `signal`, whose import makes enumerations of it all
 TYPE_CHECKING = False  # as typing's own, without importing typing
 if TYPE_CHECKING:
     from typing import Any
@@ -34,16 +34,16 @@ ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 def isolate(parent: int, own_keyring: bool) -> None:
     """Die with the harness; adopt orphans; a session keyring, a user and a mount namespace of our own."""
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    libc["prctl"](PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc["prctl"](PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if os.getppid() != parent:
         raise OSError(errno.ESRCH, "the harness ended before its sandbox began")
     if own_keyring:
-        joined = libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
-        if joined < 0 and ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM):  # containers forbid keyctl altogether
+        joined = libc["syscall"](KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
+        if joined < 0 and _ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM):  # containers forbid keyctl altogether
             fail("cannot join a new session keyring")
     user, group = os.getuid(), os.getgid()
-    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0:
+    if libc["unshare"](CLONE_NEWUSER | CLONE_NEWNS) != 0:
         fail("cannot make a user namespace")
     for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
         with open(f"/proc/self/{name}", "w") as out:

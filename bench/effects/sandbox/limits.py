@@ -18,12 +18,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.effects import clock
 from bench.effects.sandbox import Limits
 from bench.errors import SandboxRefused
 
 ROOT = Path("/sys/fs/cgroup")
 CONTROLLERS = ("pids", "memory")
 MARK = "assay-"
+SWEEP_S = 60
+"""Younger groups may be somebody's who has not entered yet, in another namespace of processes."""
 OWN_PROCESSES = 3
 """The launcher, bubblewrap and pid 1 are in the group too."""
 OWN_BYTES = 32 << 20
@@ -71,18 +74,31 @@ class Group:
 
 @functools.cache
 def homes() -> tuple[dict[str, Path], bool] | None:
-    """Where groups can be made: controller → directory, and whether it is v2; None where nowhere."""
+    """Where groups can be made: controller → directory, and whether it is v2; None where nowhere.
+
+    Our own group if it can have children, else the nearest above it that can: in v2 a group with processes cannot.
+    """
     own: dict[str, str] = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _number, controllers, path = line.split(":", 2)
             own |= {name: path for name in controllers.split(",")}
-    first = {c: ROOT / c / own[c].lstrip("/") for c in CONTROLLERS if c in own}
-    unified = ROOT / own.get("", "/").lstrip("/")
-    if len(first) == len(CONTROLLERS):
-        return (first, False) if _usable(first, FILES_V1) else None
-    second = dict.fromkeys(CONTROLLERS, unified)
-    return (second, True) if _delegated(unified) and _usable(second, FILES_V2) else None
+    if set(CONTROLLERS) <= set(own):
+        first = {c: _nearest(ROOT / c, own[c], {c: FILES_V1[c]}) for c in CONTROLLERS}
+        found = {c: folder for c, folder in first.items() if folder}
+        return (found, False) if len(found) == len(CONTROLLERS) else None
+    second = _nearest(ROOT, own.get("", "/"), FILES_V2)
+    return (dict.fromkeys(CONTROLLERS, second), True) if second else None
+
+
+def _nearest(root: Path, path: str, names: dict[str, tuple[str, str, str]]) -> Path | None:
+    place = root / path.lstrip("/")
+    for folder in (place, *place.parents):
+        if (names is not FILES_V2 or _delegated(folder)) and _usable(dict.fromkeys(names, folder), names):
+            return folder
+        if folder == root:
+            break
+    return None
 
 
 def _delegated(folder: Path) -> bool:
@@ -145,8 +161,9 @@ def _sweep(folders: dict[str, Path]) -> None:
     for folder in dict.fromkeys(folders.values()):
         for left in folder.glob(f"{MARK}*"):
             owner = left.name.removeprefix(MARK).split("-")[0]
-            if not Path("/proc", owner).exists():
-                with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):
+                old = clock.now_utc().timestamp() - left.stat().st_mtime > SWEEP_S
+                if old and not Path("/proc", owner).exists():
                     left.rmdir()
 
 

@@ -125,8 +125,16 @@ class Draft:
 def _system(draft: Draft) -> None:
     draft.steps += [("file", f"etc/{name}", data) for name, data in view.etc_files().items()]
     draft.steps += [("folder", f"etc/{name}") for name in view.etc_folders()]
-    draft.steps += [("folder", "root/proc"), ("folder", "root/dev"), ("folder", "root/run")]
-    draft.steps += [("link", f"root{path}", text) for path, text in view.system_links()]
+    draft.steps += [("folder", f"etc/{name}") for name in ("ssl/certs", "pki/tls")]
+    links = [
+        ("etc/ssl/cert.pem", "certs/ca-certificates.crt"),
+        ("etc/pki/tls/certs", "../../ssl/certs"),
+        ("root/var/tmp", "/tmp"),
+    ]
+    draft.steps += [("folder", f"root/{name}") for name in ("proc", "dev", "run", "var")]
+    draft.steps += [
+        ("link", path, text) for path, text in [*links, *((f"root{p}", text) for p, text in view.system_links())]
+    ]
     for index, folder in enumerate(view.system_folders()):
         draft.readonly(f"s{index}", Path(folder), folder)
     # The loader's cache may say that an interpreter in /usr/local has its library there.
@@ -137,6 +145,10 @@ def _system(draft: Draft) -> None:
     draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
         draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")
+    bundle = view.certificates()
+    if bundle:
+        draft.steps.append(("file", f"etc{view.CERTIFICATES_INSIDE.removeprefix('/etc')}", b""))
+        draft.readonly("ca", bundle, view.CERTIFICATES_INSIDE)
     draft.readonly("py", interpreter.neutral(), interpreter.PREFIX)
 
 

@@ -7,15 +7,14 @@ shown through overlays. It never follows a link that an agent may have planted.
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
 import os
 import stat
-import struct
 
 TYPE_CHECKING = False  # as typing's own, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
@@ -23,27 +22,37 @@ SYS_MOUNT_SETATTR = 442  # on both architectures
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 
-libc = ctypes.CDLL(None, use_errno=True)
+
+def _library() -> Any:
+    # What `ctypes.CDLL` makes, without importing `ctypes`, which takes longer than all that is done with it here.
+    number = type("Number", (_ctypes._SimpleCData,), {"_type_": "i"})
+    kind = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    call: Any = type("Call", (_ctypes.CFuncPtr,), {"_flags_": kind, "_restype_": number})
+    library = _ctypes.dlopen("libc.so.6", 0)
+    return {name: call(_ctypes.dlsym(library, name)) for name in ("mount", "prctl", "syscall", "unshare")}
+
+
+libc = _library()
 
 
 def fail(what: str) -> NoReturn:
     """Raise for the C call that just failed, naming what was attempted."""
-    number = ctypes.get_errno()
+    number = _ctypes.get_errno()
     raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     """mount(2)."""
     texts = [os.fsencode(text) for text in (source, target, kind)]
-    if libc.mount(*texts, ctypes.c_ulong(flags), os.fsencode(options)) != 0:
+    if libc["mount"](*texts, flags, os.fsencode(options)) != 0:
         fail(f"cannot mount {kind or 'a bind'} for the sandbox")
 
 
 def seal(target: str, readonly: bool) -> None:
     """No set-user-ID, no devices, and where asked no writing, on a mount and all below it."""
-    attributes = struct.pack("QQQQ", (MOUNT_ATTR_RDONLY if readonly else 0) | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 0, 0)
-    number = ctypes.c_long(SYS_MOUNT_SETATTR)
-    if libc.syscall(number, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))) != 0:
+    bits = (MOUNT_ATTR_RDONLY if readonly else 0) | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV
+    attributes = bits.to_bytes(8, "little") + bytes(24)
+    if libc["syscall"](SYS_MOUNT_SETATTR, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, len(attributes)) != 0:
         fail("cannot seal a mount of the sandbox (Linux 5.12 or later is needed)")
 
 

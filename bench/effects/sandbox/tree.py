@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import stat
+import sys
 
+signal = sys.modules["_signal"]  # the C module below `signal`, whose import makes enumerations of it all
 TYPE_CHECKING = False  # as typing's own, without importing typing
 if TYPE_CHECKING:
     from typing import Any

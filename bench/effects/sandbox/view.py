@@ -21,9 +21,17 @@ ETC = {
     "gitconfig": b"",
 }
 """/etc as it is made up for the sandbox: no name of this host, no resolver."""
-ETC_FROM_HOST = ("ssl", "pki", "alternatives")
-"""Directories of /etc that programs need and that name no user: certificates, what /usr/bin's links lead through."""
+ETC_FROM_HOST = ("alternatives",)
+"""Directories of /etc that programs need and that name nobody: what links of /usr/bin lead through."""
 ETC_FILES_FROM_HOST = ("ld.so.cache", "services", "protocols")
+CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+"""The bundle of authorities, where distributions keep it. Nothing else of /etc/ssl: root reads its private keys."""
+CERTIFICATES_INSIDE = "/etc/ssl/certs/ca-certificates.crt"
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 FOREIGN_PACKAGES = (
     "/usr/lib/python3*/dist-packages",
@@ -77,6 +85,12 @@ def masked() -> tuple[str, ...]:
     for pattern in FOREIGN_PACKAGES:
         found += [str(p) for p in Path("/").glob(pattern.lstrip("/")) if p.is_dir() and not p.is_symlink()]
     return tuple(p for p in found if Path(p).is_dir())
+
+
+@functools.cache
+def certificates() -> Path | None:
+    """The file of certificate authorities of this system."""
+    return next((Path(p).resolve() for p in CERTIFICATES if Path(p).is_file()), None)
 
 
 @functools.cache
