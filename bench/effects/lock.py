@@ -29,9 +29,11 @@ def held(path: Path, *, wait: bool = False) -> Iterator[None]:
             raise LockHeld(
                 f"another doit writes here ({_holder(fd)})", where=str(path.name), remedy="wait for it, or use --wait"
             ) from None
+        # A full disk is told by the first step that has to write; the lock holds without the holder's name, too.
         note = {"pid": os.getpid(), "since": clock.stamp(), "command": " ".join(sys.argv)[:200]}
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, json.dumps(note).encode(), 0)
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, json.dumps(note).encode(), 0)
         yield
         os.ftruncate(fd, 0)
     finally:
