@@ -37,6 +37,12 @@ class CellRow:
     paid: bool
 
     @property
+    def budget(self) -> tuple[str, float] | None:
+        """What the sessions of its suite may cost together."""
+        most = self.suite.limits.budget_usd
+        return None if most is None else (self.suite.name, most)
+
+    @property
     def session(self) -> str:
         """Path of the session's record."""
         return layout.record("session", self.name)

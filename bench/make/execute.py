@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from bench.core import digest, records
@@ -70,7 +71,20 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
             verdict = decide(workspace, step)
             if verdict.action in ("reuse", "restore"):
                 return _take(workspace, step, verdict)
+        if spent := _over_budget(workspace, step):
+            record = _seal(step, verdict, {}, Made({}, {}, records.NOT_RUN, spent), None)
+            _write(workspace, step, record)
+            return records.NOT_RUN, record
         return _fresh(workspace, step, verdict)
+
+
+def _over_budget(workspace: Workspace, step: Step) -> str | None:
+    """Why a paid step is held back: its suite has spent in this run what it may. The next run goes on from there."""
+    if not step.paid or step.budget is None:
+        return None
+    suite, most = step.budget
+    spent = workspace.run.spent_by.get(suite, 0.0)
+    return f"the budget of ${most:.2f} is used up (${spent:.2f} spent in this run)" if spent >= most else None
 
 
 def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
@@ -133,7 +147,7 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
             scratch=scratch,
             cancel=workspace.run.cancel,
             log=_logger(workspace, step),
-            spent=workspace.run.spend,
+            spent=partial(workspace.run.spend, step.name.split("/", 1)[0]),
         )
         return executors.create().execute(step.module, job, context), raw
     except (Cancelled, EnvironmentRefused):

@@ -24,6 +24,8 @@ class Step:
     paid: bool = False
     retries: int = 0
     max_age_days: int | None = None
+    budget: tuple[str, float] | None = None
+    """Suite and dollars that its sessions of one run may spend together."""
     sign: str = ""
     """Memo of the signature; see `bench.make.workspace`."""
 

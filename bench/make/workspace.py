@@ -45,12 +45,15 @@ class Run:
     """Step → built, measured, reused, restored, unusable, not_run."""
     warnings: list[str] = field(default_factory=list)
     spent_usd: float = 0.0
+    spent_by: dict[str, float] = field(default_factory=dict)
+    """Suite → dollars of this run."""
     crashed: list[str] = field(default_factory=list)
     """Steps in which our own code raised what it should not."""
 
-    def spend(self, dollars: float) -> None:
+    def spend(self, suite: str, dollars: float) -> None:
         """Count dollars as they are spent."""
         self.spent_usd += dollars
+        self.spent_by[suite] = self.spent_by.get(suite, 0.0) + dollars
 
     @property
     def stopped(self) -> bool:

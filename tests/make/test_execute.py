@@ -269,3 +269,20 @@ def test_a_raw_file_is_keyed_and_handed_over_as_it_was_first_seen(workspace: Wor
     assert "changed while the run was going on" in record(workspace, late.target)["reason"]
     assert build(opened(workspace.layout.root), late) == "built"
     assert record(workspace, late.target)["body"] == {"read": "two"}
+
+
+def test_no_session_starts_once_the_suites_budget_is_used_up(workspace: Workspace):
+    def spends(job: Job, context: Context) -> Made:
+        context.spent(0.6)
+        return Made({"spent_usd": 0.6, "run": job.name[-1]})
+
+    def paid(run: int, suite: str = "s") -> Any:
+        return step(spends, name=f"{suite}/t/a/{run}", params={"run": run, "suite": suite}, paid=True, budget=(suite, 1.0))
+
+    assert [build(workspace, paid(run)) for run in range(3)] == ["measured", "measured", "not_run"]
+    held = record(workspace, paid(2).target)
+    assert held["state"] == "not_run"
+    assert "budget of $1.00 is used up ($1.20 spent" in held["reason"]
+    assert build(workspace, paid(0, "other")) == "measured"
+    # The next run has a purse of its own, and goes on.
+    assert build(opened(workspace.layout.root), paid(2)) == "measured"
