@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.make import workspace
-
 
 class JournalBackend:
     """doit's backend protocol (0.37: get, set, in_, remove, remove_all, dump)."""
@@ -13,6 +11,8 @@ class JournalBackend:
     desc = "append-only journal in artifacts/"
 
     def __init__(self, name: str, codec: object, module_name: str | None = None) -> None:
+        from bench.make import workspace  # doit imports every backend before the stamp can answer
+
         self.name = name
         self._index = workspace.index_at(name)
 
