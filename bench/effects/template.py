@@ -21,7 +21,7 @@ from bench.errors import IntegrityError, SourceError, StepFailed
 
 INDEXES = frozenset({".gitnexus", ".codeanalyzer"})
 """Folders in which the indexers keep what they built, trusting it when they find it."""
-STEERING = frozenset({".gitnexusignore"})
+STEERING = frozenset({".gitnexusignore", ".gitnexusrc"})
 """Files with which a source could hide parts of itself from an indexer."""
 VARIANT = ".git-1"
 """Part of an expanded template's directory name; raise it with the way in which `.git` is made."""

@@ -14,6 +14,7 @@ import bench.layout as layout
 from bench.core.matrix import Cell
 from bench.effects import engines, indexers, interpreter, listing, mounts
 from bench.effects.sandbox import runner
+from bench.errors import MissingPart
 from bench.effects.sources import directory
 from bench.make.pipeline import Pipeline, uses_assets
 
@@ -53,8 +54,16 @@ def graphs(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any]]]:
         if name is not None and name not in done:
             done.add(name)
             params = {"indexer": suite.graph, "seconds": suite.limits.graph_s, "markers": pipeline.markers}
-            params["identity"] = indexers.create(suite.graph).identity()
+            params["identity"] = _identity(suite.graph)
             yield name, layout.record("template", pipeline.source_name(task)), params
+
+
+def _identity(indexer: str) -> dict[str, str]:
+    """An absent indexer is refused when its graph is made, and not when other suites are only loaded."""
+    try:
+        return indexers.create(indexer).identity()
+    except MissingPart as error:
+        return {"missing": error.what}
 
 
 def assets(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
