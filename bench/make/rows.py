@@ -14,8 +14,8 @@ import bench.layout as layout
 from bench.core.matrix import Cell
 from bench.effects import engines, indexers, interpreter, listing, mounts
 from bench.effects.sandbox import runner
-from bench.errors import MissingPart
 from bench.effects.sources import directory
+from bench.errors import MissingPart
 from bench.make.pipeline import Pipeline, uses_assets
 
 AGGREGATE_WIDTH = 100
