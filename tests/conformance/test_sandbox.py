@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from bench.effects.interpreter import minor
 from bench.effects.sandbox import BACKINGS, DEPENDENCIES, Bind, Finished, Limits, Spec, Workspace, interpreter, runner, view
 
 UNUSED_USER = 64321
@@ -253,7 +254,7 @@ def test_dependencies_are_the_interpreter_s_site_packages(workspace: Workspace, 
     (tree / "bin" / "program").write_text(f"#!{PYTHON}\nimport library; print(library.NAME)\n")
     (tree / "bin" / "program").chmod(0o755)
     done = sh("program; python -I -c 'import library; print(library.__file__)'", workspace, dependencies=tree)
-    assert done.stdout == f"library\n/opt/python/lib/python{interpreter.version()}/site-packages/library.py\n".encode()
+    assert done.stdout == f"library\n/opt/python/lib/python{minor()}/site-packages/library.py\n".encode()
     assert sh(f"echo x > {DEPENDENCIES}/y", workspace, dependencies=tree).exit != 0
 
 

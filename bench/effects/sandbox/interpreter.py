@@ -19,6 +19,7 @@ from pathlib import Path
 
 from bench.core import digest
 from bench.effects import env, files
+from bench.effects.interpreter import minor
 from bench.effects.sandbox import DEPENDENCIES
 from bench.errors import MissingPart
 
@@ -36,11 +37,6 @@ LEFT_OUT = {
     "turtledemo",
     "tkinter",
 }
-
-
-def version() -> str:
-    """`3.11`, as in paths and locks."""
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @functools.cache
@@ -97,7 +93,7 @@ def _cache() -> Path:
 
 
 def _program(base: Path) -> Path:
-    for name in (f"python{version()}", "python3", "python"):
+    for name in (f"python{minor()}", "python3", "python"):
         if (base / "bin" / name).is_file():
             return (base / "bin" / name).resolve()
     raise MissingPart("the base interpreter has no program", where=str(base / "bin"), remedy="use another Python")
@@ -114,9 +110,9 @@ def _copy(base: Path, stdlib: Path, program: Path, making: Path) -> None:
     lib = making / "lib" / stdlib.name
     (making / "bin").mkdir()
     shutil.copytree(stdlib, lib, symlinks=False, ignore=_ignored(stdlib), ignore_dangling_symlinks=True)
-    shutil.copy2(program, making / "bin" / f"python{version()}")
+    shutil.copy2(program, making / "bin" / f"python{minor()}")
     for name in ("python3", "python"):
-        (making / "bin" / name).symlink_to(f"python{version()}")
+        (making / "bin" / name).symlink_to(f"python{minor()}")
     for library in _libraries(base):
         copied = making / "lib" / library.name
         if library.is_symlink() and "/" not in str(library.readlink()):
