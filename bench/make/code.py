@@ -52,8 +52,10 @@ class Code:
         for folder in sorted({p.parent for n in seen if (p := self._path(n))}):
             if folder not in (self.home, self.home / "core", self.home / "effects", self.home / "steps"):
                 for data in sorted(folder.rglob("*")):
-                    if data.is_file() and data.suffix not in (".py", ".pyc"):
-                        seen[data.relative_to(self.home).as_posix()] = digest.of_bytes(data.read_bytes())
+                    name = data.relative_to(self.home).as_posix()
+                    # Tools leave hidden folders of their own beside the code.
+                    if data.is_file() and data.suffix not in (".py", ".pyc") and "/." not in name:
+                        seen[name] = digest.of_bytes(data.read_bytes())
         listed = [[name, value] for name, value in seen.items()]
         listed += [[f"lib:{name}", version] for name in libraries if (version := _version(name))]
         return sorted(listed)

@@ -45,7 +45,11 @@ def leave(root: Path, paths: Iterable[str], said: str, expires: float) -> bytes:
     """The stamp's bytes. `paths` are relative to the workspace or absolute; `expires` is in seconds of the epoch."""
     folders = {path.rsplit("/", 1)[0] for path in paths if "/" in path}
     home = Path(__file__).resolve().parent.parent
-    code = [str(path) for path in home.rglob("*") if path.suffix != ".pyc" and path.is_file()]
+    code = [
+        str(path)
+        for path in home.rglob("*")
+        if path.suffix != ".pyc" and "/." not in path.relative_to(home).as_posix() and path.is_file()
+    ]
     packages = sysconfig.get_path("purelib")
     store = [f"artifacts/store/blobs/{aa:02x}" for aa in range(256)]
     every = sorted({*paths, *folders, *code, packages, "dodo.py", *store})
