@@ -69,7 +69,7 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
     return CellRow(
         name="",
         suite=suite,
-        template=layout.record("template", pipeline.source_name(task)),
+        template=layout.record("template", pipeline.source_name(suite, task)),
         graph=layout.record("graph", pipeline.graph_name(suite, task) or "") if arm.graph else None,
         assets=layout.record("assets", own) if uses_assets(task) else None,
         skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills else None,

@@ -6,7 +6,7 @@ that dodo.py iterates over are made in `rows` and `cells`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -83,21 +83,30 @@ class Pipeline:
 
     @cached_property
     def task_names(self) -> dict[tuple[str, str], str]:
-        """(suite, task) → the name of what is made per task; plain, unless two suites use one id for different tasks."""
-        names: dict[tuple[str, str], str] = {}
-        owners: dict[str, Task] = {}
-        for suite, task in self.tasks():
-            owner = owners.setdefault(task.id, task)
-            names[suite.name, task.id] = task.id if owner == task else f"{task.id}@{suite.name}"
-        return names
+        """(suite, task) → the name of what is made per task; plain, unless two suites make different things of one id."""
+        return _named(
+            (suite.name, task.id, task.id, [task, self._pinned(suite, task), suite.limits.oracle_s, dict(suite.env_aliases)])
+            for suite, task in self.tasks()
+        )
 
-    def source_name(self, task: Task) -> str:
-        """Readable name of a task's source."""
-        return locks.source_id(task.source)
+    @cached_property
+    def _source_names(self) -> dict[tuple[str, str], str]:
+        return _named(
+            (suite.name, task.id, locks.source_id(task.source), self._pinned(suite, task)[0]) for suite, task in self.tasks()
+        )
+
+    def _pinned(self, suite: Suite, task: Task) -> tuple[Any, Any]:
+        """What the suite's lock says of a task's source and dependencies. Raises CorpusError when it says nothing."""
+        lock = self.lock(suite.name)
+        return lock.source(task.source), lock.requirements(task.dependencies)
+
+    def source_name(self, suite: Suite, task: Task) -> str:
+        """Readable name of a task's source; plain, unless two suites pin it differently."""
+        return self._source_names[suite.name, task.id]
 
     def graph_name(self, suite: Suite, task: Task) -> str | None:
         """Readable name of a graph; None in a suite without."""
-        source = self.source_name(task)
+        source = self.source_name(suite, task)
         return None if suite.graph == "none" else source if suite.graph == "codeanalyzer" else f"{source}-{suite.graph}"
 
     def suite_steps(self, name: str) -> list[str]:
@@ -155,3 +164,14 @@ class Pipeline:
 def uses_assets(task: Task) -> bool:
     """Whether anything is mounted beside the source."""
     return bool(task.dependencies or task.sandbox_dependencies)
+
+
+def _named(items: Iterable[tuple[str, str, str, Any]]) -> dict[tuple[str, str], str]:
+    """(suite, task) → name, from (suite, task, plain name, what it stands for): one name never stands for two things."""
+    names: dict[tuple[str, str], str] = {}
+    owners: dict[str, Any] = {}
+    for suite, task, name, what in items:
+        while owners.setdefault(name, what) != what:
+            name = f"{name}@{suite}"
+        names[suite, task] = name
+    return names

@@ -28,7 +28,7 @@ def sources(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths, di
     """(source, keyed params, raw files by role, where to look)."""
     done = set()
     for suite, task in pipeline.tasks():
-        name = pipeline.source_name(task)
+        name = pipeline.source_name(suite, task)
         if name in done:
             continue
         done.add(name)
@@ -55,7 +55,7 @@ def graphs(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any]]]:
             done.add(name)
             params = {"indexer": suite.graph, "seconds": suite.limits.graph_s, "markers": pipeline.markers}
             params["identity"] = _identity(suite.graph)
-            yield name, layout.record("template", pipeline.source_name(task)), params
+            yield name, layout.record("template", pipeline.source_name(suite, task)), params
 
 
 def _identity(indexer: str) -> dict[str, str]:
@@ -100,12 +100,12 @@ def oracles(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
 
 def golds(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any], Maybe]]:
     """(name, template's path, params, raw files) of each task that has a reference solution."""
-    for _, task, name in pipeline.named_tasks():
+    for suite, task, name in pipeline.named_tasks():
         gold = task.gold
         if gold is not None:
             params = {"exclude": list(gold.exclude), "sdist": gold.sdist, "sha256": gold.sha256} if gold.sdist else {}
             files = {"patch": f"{layout.ORACLES}/{gold.patch}" if gold.patch else None}
-            yield name, layout.record("template", pipeline.source_name(task)), params, files
+            yield name, layout.record("template", pipeline.source_name(suite, task)), params, files
 
 
 def expected(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe]]:
@@ -113,7 +113,7 @@ def expected(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe]]:
     for suite, task, name in pipeline.named_tasks():
         if task.oracle is not None and task.gold is not None:
             needs = {
-                "template": layout.record("template", pipeline.source_name(task)),
+                "template": layout.record("template", pipeline.source_name(suite, task)),
                 "gold": layout.record("gold", name),
                 "oracle": layout.record("oracle", name),
                 "assets": layout.record("assets", name) if uses_assets(task) else None,

@@ -1,0 +1,68 @@
+"""What a stamp watches on a real workspace, and what falls through to the full check."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from bench.make import stamp
+from tests.make.workspaces import CODE, Bench
+
+
+def test_it_watches_files_folders_and_everything_of_ours_but_bytecode(tmp_path: Path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_text("x")
+    data = stamp.leave(tmp_path, ["a/b"], "said\n", 1.5)
+    head, _, paths = data.partition(b"\n")
+    watched = set(paths.decode().split("\n"))
+    assert {"a/b", "a", "dodo.py"} <= watched
+    assert str(CODE / "bench" / "effects" / "report" / "templates" / "report.md") in watched
+    assert str(CODE / "bench" / "schemas" / "suite.schema.json") in watched
+    assert not [path for path in watched if path.endswith(".pyc")]
+    assert json.loads(head)["expires"] == 1.5
+
+
+@pytest.fixture
+def stamped(workspace: Bench) -> Bench:
+    assert workspace.doit().code == 0
+    assert workspace.doit().stdout.startswith("everything up to date")
+    return workspace
+
+
+def mode(bench: Bench) -> None:
+    bench.path("corpus/repos/adder/adder.sh").chmod(0o755)
+
+
+def blob(bench: Bench) -> None:
+    path = next(path for path in bench.path("artifacts/store/blobs").rglob("*") if path.is_file())
+    path.unlink()
+
+
+def suite(bench: Bench) -> None:
+    bench.path("corpus/broken.yaml").write_text("suite: [")
+
+
+def expiry(bench: Bench) -> None:
+    path = bench.path("artifacts/.stamp")
+    head, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(json.dumps(json.loads(head) | {"expires": time.time() - 1}).encode() + b"\n" + rest)
+
+
+def junk(bench: Bench) -> None:
+    bench.path("artifacts/.stamp").write_bytes(b"\xff\xfe")
+
+
+@pytest.mark.parametrize("change", [mode, blob, suite, expiry, junk], ids=lambda change: change.__name__)
+def test_what_falls_through(stamped: Bench, change):
+    change(stamped)
+    done = stamped.doit()
+    assert not done.stdout.startswith("everything up to date")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_variable_or_an_option_is_never_answered_by_it(stamped: Bench):
+    for words in (("-n", "1"), ("arms=nop",), ("suite:tiny",)):
+        assert not stamped.doit(*words).stdout.startswith("everything up to date")
