@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ import pytest
 
 from bench.effects.interpreter import minor
 from bench.effects.sandbox import BACKINGS, DEPENDENCIES, Bind, Finished, Limits, Spec, Workspace, interpreter, runner, view
+from bench.errors import StepFailed
 
 UNUSED_USER = 64321
 PACKAGES = (
@@ -222,6 +224,40 @@ def test_what_is_bound_read_only_cannot_be_written_or_moved_away(workspace: Work
     """
     done = sh(script, workspace, readonly=readonly)
     assert done.stdout == b"skillskill{}{}\nok\n"
+
+
+def test_a_socket_of_the_host_is_reached_through_a_read_only_mount(workspace: Workspace, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{place}/relay")
+        server.listen()
+        server.setblocking(False)
+        for bind in (Bind(Path(place), "/home/agent/.relay"), Bind(Path(place, "relay"), "/home/agent/.relay/relay")):
+            script = "import socket; s = socket.socket(socket.AF_UNIX); s.connect('/home/agent/.relay/relay'); print('met')"
+            assert python(script, workspace, readonly=(bind,)).stdout == b"met\n"
+            server.accept()[0].close()
+            assert sh("rm ~/.relay/relay || mv ~/.relay ~/x", workspace, readonly=(bind,)).exit == 1
+
+
+def test_what_is_mounted_may_be_a_link_on_the_host(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file").write_text("x")
+    (tmp_path / "way").symlink_to("real")
+    (tmp_path / "file").symlink_to("real/file")
+    binds = (Bind(tmp_path / "way", "/data"), Bind(tmp_path / "file", "/opt/file"))
+    assert sh("cat /data/file /opt/file", workspace, readonly=binds).stdout == b"xx"
+
+
+def test_what_is_not_there_cannot_be_mounted(workspace: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(StepFailed, match="/data"):
+        sh("true", workspace, readonly=(Bind(tmp_path / "missing", "/data"),))
+
+
+def test_what_the_watcher_raises_ends_the_run(workspace: Workspace) -> None:
+    def watch(stream: str, data: bytes) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        runner.run(Spec(("sh", "-c", "echo up; sleep 1000"), workspace), watch=watch)
 
 
 def test_a_link_planted_where_a_mount_belongs_is_taken_away(workspace: Workspace, tmp_path: Path) -> None:

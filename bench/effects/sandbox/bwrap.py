@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.effects import env
+from bench.effects.sandbox import limits
 from bench.errors import MissingPart
 
 OLDEST = (0, 11)
@@ -42,7 +42,7 @@ HIDDEN_FROM_ROOT = (
 @functools.cache
 def hidden() -> tuple[str, ...]:
     """Paths in /proc that are shown empty, those that exist."""
-    wanted = [*HIDDEN, *(HIDDEN_FROM_ROOT if os.getuid() == 0 else ())]
+    wanted = [*HIDDEN, *(HIDDEN_FROM_ROOT if limits.is_root() else ())]
     return tuple(path for path in wanted if Path(path).exists())
 
 

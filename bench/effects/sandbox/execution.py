@@ -100,10 +100,15 @@ class _Run:
             pass_fds=[n for n in self.kept if n not in (stdin, go, sinks["stdout"], sinks["stderr"])],
             start_new_session=True,
         )
-        if self.group:  # while its interpreter starts; entering a group waits for the kernel
-            self.group.admit(child.pid)
-        with contextlib.suppress(BrokenPipeError):
-            os.write(go, b"g")
+        try:
+            if self.group:  # while its interpreter starts; entering a group waits for the kernel
+                self.group.admit(child.pid)
+            with contextlib.suppress(BrokenPipeError):
+                os.write(go, b"g")
+        except OSError:
+            child.kill()
+            child.wait()
+            raise
         bounds = {name: self.spec.limits.output_bytes for name in ("stdout", "stderr", "channel")}
         return child, Pump(sources, bounds | {"status": STATUS_BYTES, "report": REPORT_BYTES}, feed, watch=None)
 
@@ -143,6 +148,9 @@ def _end(child: subprocess.Popen[bytes], hard: bool) -> None:
 def _ended(child: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         yield
+    except BaseException:  # KeyboardInterrupt and what `watch` raised among them; it goes on up
+        _end(child, False)
+        raise
     finally:
         try:
             child.wait(GRACE_S)

@@ -167,11 +167,19 @@ def _sweep(folders: dict[str, Path]) -> None:
                     left.rmdir()
 
 
+def is_root() -> bool:
+    """Whether this user is root of the machine, not only of a namespace (as in a rootless container)."""
+    if os.getuid() != 0:
+        return False
+    inside, outside, _length = Path("/proc/self/uid_map").read_text().split()[:3]
+    return (inside, outside) == ("0", "0")
+
+
 def check() -> None:
     """Raise SandboxRefused where neither control groups nor resource limits can bound the number of processes."""
     if homes() is not None:
         return
-    if os.getuid() == 0:
+    if is_root():
         raise SandboxRefused(
             "no writable control group, and resource limits do not bind root",
             where="/sys/fs/cgroup",

@@ -19,6 +19,7 @@ from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, int
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
 from bench.effects.sandbox.removal import remove_tree
+from bench.errors import StepFailed
 
 PARTS = {"launcher": ("stage", "tree", "launcher"), "init": ("init",)}
 BOOT = """import marshal, sys
@@ -54,7 +55,7 @@ class Draft:
     shown: set[str] = field(default_factory=set)
 
     def _open(self, *paths: Path) -> list[str]:
-        texts = [str(path.absolute()) for path in paths]
+        texts = [str(path) for path in paths]
         self.paths += [text for text in texts if text not in self.paths]
         return texts
 
@@ -64,17 +65,27 @@ class Draft:
         self.shown.add(target)
 
     def readonly(self, name: str, source: Path, target: str) -> None:
-        """A host directory, or one file of it, shown read-only."""
+        """A host directory, or one file of it, shown read-only.
+
+        A socket cannot be reached through an overlay, so it and its directory are shown as they are, and their path shows
+        in mountinfo: they belong below a neutral one.
+        """
+        source = _real(source, target)
         folder = source if source.is_dir() else source.parent
-        if self.guards.neutral_mounts:
+        staged = name if source.is_dir() else f"{name}/{source.name}"
+        if source.is_socket():
+            staged = name
+            self.steps.append(("plain", name, *self._open(source)))
+        elif self.guards.neutral_mounts and not _has_socket(source):
             self.steps.append(("overlay", name, self._open(folder), "", "", ""))
         else:
             self.steps.append(("plain", name, *self._open(folder)))
         self._parents(target, source.is_dir())
-        self.show(name if source.is_dir() else f"{name}/{source.name}", target)
+        self.show(staged, target)
 
     def writable(self, name: str, source: Path, target: str) -> None:
         """A host directory whose changes stay."""
+        source = _real(source, target)
         [layer] = self._open(source.parent)
         work = source.parent / f".work-{source.name}"
         if self.guards.neutral_mounts and os.access(source.parent, os.W_OK):
@@ -95,13 +106,13 @@ class Draft:
 
     def layered(self, name: str, layers: Layers, target: str) -> None:
         """The workspace."""
-        lower = self._open(*layers.lower)
+        lower = self._open(*(_real(path, target) for path in layers.lower))
         if lower:
-            [layer] = self._open(layers.layer)
+            [layer] = self._open(_real(layers.layer, target))
             self.steps.append(("overlay", name, lower, layer, "data", "work"))
             self.measured.append(f"in/{name}u/data")
         else:
-            self.steps.append(("plain", name, *self._open(layers.layer / "data")))
+            self.steps.append(("plain", name, *self._open(_real(layers.layer / "data", target))))
             self.measured.append(name)
         self._place(name, target)
 
@@ -120,6 +131,24 @@ class Draft:
         for path in [str(p) for p in reversed(PurePosixPath(below).parents)][1:]:
             if self.guards.parents_mounted and f"{place}/{path}" not in self.shown:
                 self.show(f"{name}/{path}", f"{place}/{path}", writable=True)
+
+
+def _real(path: Path, target: str) -> Path:
+    # Links of the host are followed here: the launcher mounts what it is given.
+    try:
+        return path.resolve(strict=True)
+    except OSError:
+        raise StepFailed(f"what is to be mounted at {target} is not there", where=path.name) from None
+
+
+def _has_socket(source: Path) -> bool:
+    if not source.is_dir():
+        return False
+    with os.scandir(source) as items:
+        odd = [
+            i for i in items if not (i.is_file(follow_symlinks=False) or i.is_dir(follow_symlinks=False) or i.is_symlink())
+        ]
+    return any(Path(item.path).is_socket() for item in odd)
 
 
 def _system(draft: Draft) -> None:

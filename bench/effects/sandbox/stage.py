@@ -69,8 +69,11 @@ class Stage:
         self.memory("root", 1 << 20)
 
     def bind(self, path: str, target: str) -> None:
-        """Show a host directory below the stage."""
-        os.mkdir(target)
+        """Show a host directory, or a socket, below the stage."""
+        if stat.S_ISDIR(os.fstat(self.handles[path]).st_mode):
+            os.mkdir(target)
+        else:
+            self.file(target, b"")
         mount(f"/proc/self/fd/{self.handles[path]}", target, "", MS_BIND | MS_REC)
 
     def overlay(self, name: str, lower: list[str], layer: str, upper: str, work: str) -> None:
@@ -96,7 +99,7 @@ class Stage:
             mount(f"in/{name}u/{upper}" if layer else sources[0], name, "", MS_BIND | MS_REC)
 
     def plain(self, name: str, path: str) -> None:
-        """A host directory as it is: its path shows in mountinfo."""
+        """A host directory or socket as it is: its path shows in mountinfo."""
         self.bind(path, name)
 
     def memory(self, name: str, size: int) -> None:

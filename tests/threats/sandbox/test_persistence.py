@@ -5,6 +5,9 @@ a note in /tmp through which one session told the next the answer.
 from __future__ import annotations
 
 import secrets
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -143,3 +146,19 @@ def test_a_key_in_a_keyring_is_not_left(tmp_path: Path) -> None:
     """Guard: seccomp refuses add_key, and each run has a session keyring of its own."""
     outcomes, _done = inside("escape", {}, only=["keyrings"])
     assert not outcomes["keyrings"].gained
+
+
+def test_a_harness_that_is_killed_takes_its_sandbox_with_it(tmp_path: Path) -> None:
+    """Guard: parent-death signals, from the launcher down to pid 1."""
+    mark = f"sandbox-of-the-dead-{secrets.token_hex(6)}"
+    script = f"from bench.effects.sandbox import Spec, runner\nrunner.run(Spec(('sh', '-c', 'sleep 1000; : {mark}')))"
+    with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as harness:
+        while not [p for p in Path("/proc").glob("[0-9]*/cmdline") if f": {mark}\0".encode() in _line(p)]:
+            assert harness.poll() is None
+        harness.kill()
+    for _ in range(600):
+        left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in _line(p)]
+        if not left:
+            break
+        time.sleep(0.05)
+    assert not left
