@@ -22,7 +22,8 @@ from bench.errors import StepFailed
 
 KIND = "expected"
 PROTOCOL = PROTOCOLS[KIND]
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}| object at ", re.IGNORECASE)
+_ADDRESS = re.compile(r"0x[0-9a-f]{8,}| object at ", re.IGNORECASE)
+"""What a default `repr` leaves in a parametrised id. Shorter hexadecimal numbers are a test's own."""
 
 
 def make(job: Job, context: Context) -> Made:

@@ -52,6 +52,13 @@ def test_ids_that_pass_twice_are_expected_and_the_rest_is_dropped_by_name(tmp_pa
     assert case.cell(case.session(changed({"src/calc.py": FIXED})), learned).body["resolved"] is True
 
 
+def test_a_hexadecimal_number_of_the_test_itself_is_no_address(tmp_path: Path) -> None:
+    hidden = "import pytest\n@pytest.mark.parametrize('text', ['0x123abc', '0x7f12a4c3'])\ndef test_number(text): pass\n"
+    body = Case(tmp_path, hidden=hidden).expected().body
+    assert body["ids"] == ["test_hidden.py::test_number[0x123abc]"]
+    assert [row["why"] for row in body["dropped"]] == ["its parameters hold an address"]
+
+
 def test_an_oracle_that_cannot_tell_gold_from_nothing_says_so(tmp_path: Path) -> None:
     body = Case(tmp_path, hidden="def test_nothing(): pass\n").expected().body
     assert (body["gold_passes"], body["separates"]) == (True, False)
