@@ -54,10 +54,11 @@ def run(
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
+        # A folder of the PATH that may not be searched gives "permission denied" for a program that is nowhere.
+        if Path(argv[0]).name != argv[0] and Path(argv[0]).exists():
+            raise MissingPart(f"{argv[0]!r} may not be run", remedy="make it executable") from None
         raise MissingPart(f"no program {argv[0]!r}", remedy="install it and put it on the PATH") from None
-    except PermissionError:
-        raise MissingPart(f"{argv[0]!r} may not be run", remedy="make it executable") from None
     deadline = clock.monotonic() + seconds
     try:
         feed: bytes | None = stdin

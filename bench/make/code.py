@@ -49,8 +49,9 @@ class Code:
                     pending.append(item)
                 else:
                     libraries.add(item.split(".", 1)[0])
+        bare = (self.home, self.home / "core", self.home / "effects", self.home / "steps")
         for folder in sorted({p.parent for n in seen if (p := self._path(n))}):
-            if folder not in (self.home, self.home / "core", self.home / "effects", self.home / "steps"):
+            if folder.is_relative_to(self.home) and folder not in bare:
                 for data in sorted(folder.rglob("*")):
                     name = data.relative_to(self.home).as_posix()
                     # Tools leave hidden folders of their own beside the code.

@@ -66,10 +66,14 @@ def test_no_room_for_a_new_verdict_leaves_the_old_one_and_it_is_not_taken_for_th
     assert again.did["cell:tiny/add/gold/0"] == "built", "graded with the oracle as it is now"
 
 
+ROOT = os.geteuid() == 0
+OWN = " ".join((*(() if ROOT else ("unshare", "-U", "--map-user=1000", "--map-group=1000")), *workspaces.COMMAND))
+"""`doit` in a mount name space: as root, or as the ordinary user who made the name space and is root in it."""
+
+
 def mounted(bench: Bench, mount: str, command: str) -> subprocess.CompletedProcess[str]:
-    """Run shell commands with artifacts/ on a mount of its own, which takes a name space of its own."""
-    spaces = "-m" if os.geteuid() == 0 else "-Urm"
-    shell = ["unshare", spaces, "sh", "-c", f"{mount} && {command}"]
+    """Run shell commands with artifacts/ on a mount of its own."""
+    shell = ["unshare", "-m" if ROOT else "-Urm", "sh", "-c", f"{mount} && {command}"]
     return subprocess.run(shell, cwd=bench.root, env=bench.environment(), capture_output=True, text=True, check=False)
 
 
@@ -78,8 +82,7 @@ def test_a_small_disk_that_is_full(workspace: Bench):
     small = "mkdir /tmp/kept-$$ && cp -a artifacts/. /tmp/kept-$$ && mount -t tmpfs -o size=16m none artifacts"
     small += " && cp -a /tmp/kept-$$/. artifacts && rm -r /tmp/kept-$$"
     small += " && (cat /dev/zero >artifacts/filler 2>/dev/null; true)"
-    command = " ".join(workspaces.COMMAND)
-    script = f"{command}; echo first $?; rm artifacts/filler; {command}; echo second $?; {command} verify; echo third $?"
+    script = f"{OWN}; echo first $?; rm artifacts/filler; {OWN}; echo second $?; {OWN} verify; echo third $?"
     done = mounted(workspace, small, script)
     assert "first 3" in done.stdout, done.stdout + done.stderr
     assert "second 0" in done.stdout, done.stdout + done.stderr
@@ -89,9 +92,8 @@ def test_a_small_disk_that_is_full(workspace: Bench):
 
 
 def test_a_place_that_cannot_be_written_is_exit_3_and_reading_goes_on(workspace: Bench):
-    command = " ".join(workspaces.COMMAND)
     read_only = "mount --bind artifacts artifacts && mount -o remount,ro,bind artifacts"
-    script = f"{command} -n 1; echo run $?; {command} plan; echo plan $?; {command} verify; echo verify $?"
+    script = f"{OWN} -n 1; echo run $?; {OWN} plan; echo plan $?; {OWN} verify; echo verify $?"
     done = mounted(workspace, read_only, script)
     assert "run 3" in done.stdout, done.stdout + done.stderr
     assert "plan 0" in done.stdout
