@@ -1,29 +1,37 @@
 """Digests of code: the import closure of a step's module, with the versions of the libraries that it uses.
 
 The import graph is the rebuild graph: editing `bench/core/medians.py` re-makes aggregates and what follows, nothing else.
-Every `import` statement of our own modules counts, lazy ones too; data files (templates, schemas, prompts) count with the
-folder that holds them. Each file is parsed once and remembered by the digest index.
+Every `import` statement of our own modules counts, lazy ones too, and every entry of a registry. What is read as data counts
+with the folder that holds it: templates, schemas, prompts, and the programs that run inside a sandbox. Each file is parsed
+once and remembered by its stat.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from bench.core import digest
 
 PACKAGE = "bench"
+ENTRY = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
+"""A registry's entry, `module:name`, is an import that happens when it is used."""
 
 
 class Code:
     """Closures over the package that contains this module."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: dict[str, Any] | None = None) -> None:
         self.home = Path(__file__).resolve().parent.parent
+        self.memory = {} if memory is None else memory
+        """File → [stat, digest, imports], from an earlier process."""
+        self.learned = False
+        """Whether `memory` has grown."""
         self._closures: dict[str, str] = {}
-        self._files: dict[str, tuple[str, list[str]]] = {}
 
     def closure(self, module: str) -> str:
         """Digest of a module's closure; independent of where the package is installed."""
@@ -55,8 +63,8 @@ class Code:
                 for data in sorted(folder.rglob("*")):
                     name = data.relative_to(self.home).as_posix()
                     # Tools leave hidden folders of their own beside the code.
-                    if data.is_file() and data.suffix not in (".py", ".pyc") and "/." not in name:
-                        seen[name] = digest.of_bytes(data.read_bytes())
+                    if data.is_file() and data.suffix != ".pyc" and "/." not in name:
+                        seen[name] = self._file(data)[0]
         listed = [[name, value] for name, value in seen.items()]
         listed += [[f"lib:{name}", version] for name in libraries if (version := _version(name))]
         return sorted(listed)
@@ -69,11 +77,16 @@ class Code:
         return None
 
     def _file(self, path: Path) -> tuple[str, list[str]]:
-        key = str(path)
-        if key not in self._files:
+        key = path.relative_to(self.home.parent).as_posix()
+        found = path.stat()
+        stat = [found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns]
+        known = self.memory.get(key)
+        if known is None or known[0] != stat:
             data = path.read_bytes()
-            self._files[key] = (digest.of_bytes(data), _imports(ast.parse(data)))
-        return self._files[key]
+            known = [stat, digest.of_bytes(data), _imports(ast.parse(data)) if path.suffix == ".py" else []]
+            self.memory[key] = known
+            self.learned = True
+        return known[1], known[2]
 
 
 def _imports(tree: ast.AST) -> list[str]:
@@ -84,6 +97,8 @@ def _imports(tree: ast.AST) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and ENTRY.fullmatch(node.value):
+            found.add(node.value.partition(":")[0])
     return sorted(found)
 
 

@@ -106,7 +106,7 @@ def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Reco
 def _fresh(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
     _keep_attempts(workspace, step, verdict)
     made, raw = _make(workspace, step, verdict)
-    record = _seal(step, verdict, raw, made, workspace.code.closure(step.module))
+    record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     if record.state != records.NOT_RUN:
         workspace.journal.write(

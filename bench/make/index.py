@@ -195,7 +195,7 @@ class Index:
 
     def close(self) -> None:
         """At a normal end: write what is pending, and rewrite the file when it has grown long."""
-        for row in self.pending if self.writable else []:
+        for row in dict.fromkeys(self.pending) if self.writable else []:
             self.commit(row)
         self.pending.clear()
         if self.writable and self._appended > COMPACT_AFTER and self.fault is None:

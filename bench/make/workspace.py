@@ -23,6 +23,8 @@ from bench.make.step import Step
 _INDEXES: dict[str, Index] = {}
 """doit builds its backend from a file name alone; this is how the backend finds the index of the workspace."""
 
+CODE = "code:"
+"""Row of the index that remembers parsed code files."""
 CLOCK_SLACK = datetime.timedelta(minutes=5)
 
 
@@ -69,7 +71,7 @@ class Workspace:
         self.index = index_at(str(self.layout.database))
         self.store: Store = open_store(self.layout.store)
         self.journal = Journal(self.layout.journal)
-        self.code = Code()
+        self._code: Code | None = None
         self.steps: dict[str, Step] = {}
         """By target path."""
         self.run = Run()
@@ -77,6 +79,14 @@ class Workspace:
         self._making: dict[str, threading.Lock] = {}
         self._memo: dict[tuple[str, int, tuple[str, ...]], str] = {}
         self._oldest: dict[int, tuple[str, str]] = {}
+
+    @property
+    def code(self) -> Code:
+        """Digests of code, with what earlier processes have parsed."""
+        if self._code is None:
+            self.index.load()
+            self._code = Code(self.index.rows.setdefault(CODE, {}))
+        return self._code
 
     def declare(self, step: Step) -> Step:
         """Enter a step, once per target: a second declaration of the same target gives back the first."""
@@ -86,9 +96,17 @@ class Workspace:
         """The step's signature: kind, protocol or code, params, roles."""
         if not step.sign:
             protocol = protocols.PROTOCOLS.get(step.kind, 0)
-            code = None if protocol else self.code.closure(step.module)
+            code = None if protocol else self.closure(step)
             step.sign = keys.signature(step.kind, protocol, step.params, [*step.needs, *step.files], code)
         return step.sign
+
+    def closure(self, step: Step) -> str:
+        """Digest of the code that makes a step."""
+        found = self.code.closure(step.module)
+        if self.code.learned:
+            self.code.learned = False
+            self.index.pending.append(CODE)
+        return found
 
     def key(self, step: Step, contents: Mapping[str, str], digests: Mapping[str, str]) -> str:
         """The step's key, given the contents of its inputs and the digests of its raw files."""
