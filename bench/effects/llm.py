@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.effects import cassette_requests, cassettes, clock, env, llm_messages
+from bench.errors import MissingPart
 
 REPLAY = "replay"
 """Provider prefix of a model id that is served from a cassette."""
@@ -145,10 +146,15 @@ def effect_of(model: str, name: str, value: Any, tools: Sequence[Mapping[str, An
 
 
 def provider_of(model: str) -> str:
-    """The provider that a model id routes to. Raises LiteLLM's BadRequestError when there is none."""
+    """The provider that a model id routes to. Raises MissingPart when the installed LiteLLM knows none."""
     if model.startswith(f"{REPLAY}/"):
         return REPLAY
-    found: str = library().get_llm_provider(model)[1]
+    litellm = library()
+    try:
+        found: str = litellm.get_llm_provider(model)[1]
+    except litellm.exceptions.BadRequestError:
+        remedy = "write it as LiteLLM does: provider/model, such as anthropic/claude-sonnet-4-5"
+        raise MissingPart("LiteLLM knows no provider of this model", where=model, remedy=remedy) from None
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.effects import llm
+from bench.errors import MissingPart
 
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object", "properties": {}}}}
 SILENT = """
@@ -50,6 +51,11 @@ def test_what_becomes_of_an_effort_is_known_before_asking(model: str, effect: se
 )
 def test_the_provider_of_a_model_is_known(model: str, provider: str) -> None:
     assert llm.provider_of(model) == provider
+
+
+def test_a_model_of_no_known_provider_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(MissingPart, match=r"^nobody/x: LiteLLM knows no provider of this model; write it as "):
+        llm.provider_of("nobody/x")
 
 
 def test_our_key_comes_before_the_providers_own(monkeypatch: pytest.MonkeyPatch) -> None:

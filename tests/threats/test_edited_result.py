@@ -197,6 +197,32 @@ def test_a_flipped_blob_is_named_when_it_is_used_and_healed_by_the_next_run(work
     assert workspace.doit("verify").code == 0
 
 
+def test_what_verify_says_about_a_flipped_blob_heals_it(workspace: Bench):
+    """An up-to-date run uses no bytes, so running again is no remedy; revoking is, and verify names the step to revoke."""
+    before = workspace.records()
+    blob = blob_of(workspace, "artifacts/oracles/add.json", "file/check.sh")
+    overwrite(blob, blob.read_bytes().replace(b"= 5", b"= 6"))
+    verified = workspace.doit("verify")
+    assert verified.code == 1
+    assert "are damaged; `doit clean 'oracle:add'`, then doit makes it again" in verified.stderr
+    assert workspace.doit("clean", "oracle:add").code == 0
+    assert workspace.doit().code == 0
+    assert workspace.records() == before
+    assert workspace.doit("verify").code == 0
+
+
+def test_lost_bytes_of_free_evidence_that_nothing_uses_are_a_note(workspace: Bench):
+    """Else verify would stay red for ever: no run makes what nobody wants any more."""
+    blob = blob_of(workspace, "artifacts/oracles/add.json", "file/check.sh")
+    script = workspace.path("oracles/add/check.sh")
+    script.write_bytes(script.read_bytes() + b"# more\n")
+    assert workspace.doit().code == 0
+    blob.unlink()
+    verified = workspace.doit("verify")
+    assert (verified.code, verified.stderr) == (0, "")
+    assert "note: bytes that the store entry" in verified.stdout
+
+
 @pytest.mark.parametrize("name", ["report.md", "index.html", "results.jsonl"])
 @pytest.mark.parametrize("change", ["edit", "delete"])
 def test_a_reports_files_are_laid_out_again(workspace: Bench, name: str, change: str):

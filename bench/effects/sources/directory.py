@@ -27,7 +27,7 @@ def home(spec: Mapping[str, Any], root: Path) -> Path:
     folder = layout.corpus / named
     where = f"source.dir: {spec['dir']}"
     if not folder.is_dir():
-        raise CorpusError("is not a directory", where=where)
+        raise CorpusError("is not a directory", where=where, remedy=f"it is looked for below {layout.corpus.name}/")
     real = folder.resolve()
     own = [part.resolve() for part in (layout.corpus, layout.oracles, layout.artifacts)]
     if any(part.is_relative_to(real) for part in own) or any(real.is_relative_to(part) for part in own[1:]):

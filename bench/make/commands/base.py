@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import getopt
+import re
 import sys
 import traceback
 from collections.abc import Iterable
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from bench.make.pipeline import Pipeline
     from bench.make.step import Step
 
+_NO_DODO = re.compile(r"Could not find dodo file '(.+?)'\.")
+_NO_OPTION = re.compile(r"Error parsing [\w-]+: option (-.+?)(?: \(parsing options|$)", re.S)
+_NO_VALUE = re.compile(r"Error parsing parameter '([\w-]+)' <class '(?:int|float)'>.*: ('.*')\s*$", re.S)
 CANCELLED = 130
 USAGE = 2
 
@@ -39,7 +43,7 @@ class Guarded(Command):
         except BenchError as error:
             return _said(str(error), error.exit_code)
         except (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask) as error:
-            return _said(str(error), USAGE)
+            return _said(_reworded(str(error)), USAGE)
         except BrokenPipeError:
             from bench.effects import console
 
@@ -137,6 +141,17 @@ class StepCommand(Guarded, DoitCmdBase):
             needs = [*task.task_dep, *(targets[dep] for dep in sorted(task.file_dep) if dep in targets)]
             pending += [(need, False) for need in reversed(needs) if need not in ordered]
         return [steps[name] for name in ordered if name in steps]
+
+
+def _reworded(text: str) -> str:
+    """doit's own errors in the form of ours; those of other kinds as they are."""
+    if no_file := _NO_DODO.match(text):
+        return f"{no_file[1]}: no such file; run doit in a workspace, or make one with `python -m bench init DIR`"
+    if unknown := _NO_OPTION.search(text):
+        return f"command line: option {unknown[1]}; see `doit help`"
+    if unfit := _NO_VALUE.match(text):
+        return f"command line: --{unfit[1]}: not a number: {unfit[2]}"
+    return text
 
 
 def _said(text: str, code: int) -> int:

@@ -45,7 +45,7 @@ def make(target: Path) -> None:
     place = layout.Layout(target)
     place.artifacts.mkdir()
     files.write_atomic(target / ".gitignore", f"{layout.ARTIFACTS}/\n__pycache__/\n".encode(), mode=0o644)
-    console.say(f"made {target}: cd there and run `doit`; docs/tasks.md says how to write tasks of your own")
+    console.say(f"made {target}: cd there and run `doit`; corpus/demo.yaml shows how a suite is written")
 
 
 def _only_demo(folder: str, names: list[str]) -> set[str]:

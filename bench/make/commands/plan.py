@@ -13,6 +13,7 @@ from bench.effects import console
 from bench.make.commands.base import StepCommand, option
 from bench.make.decide import FREE_OF_INPUT_STATE, decide
 from bench.make.step import Step
+from bench.make.workspace import Workspace
 
 CERTAIN = frozenset({"current", "reuse", "restore"})
 """What comes out of these is known already."""
@@ -52,7 +53,7 @@ class Plan(StepCommand):
         workspace = self.pipeline.workspace
         action_of: dict[str, str] = {}
         coming: dict[str, Record] = {}
-        spent = self._spent()
+        known = costs(workspace)
         rows = []
         for step in steps:
             held = [path for path in step.needs.values() if action_of.get(path) == "hold"]
@@ -72,7 +73,7 @@ class Plan(StepCommand):
                 if verdict.record is not None and action in CERTAIN:
                     coming[step.target] = verdict.record
             action_of[step.target] = action
-            usd = spent.get(step.name.rsplit("/", 2)[0]) if step.paid else 0.0
+            usd = known.get(_kin(step.name, step.params)) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
         return rows
 
@@ -87,18 +88,23 @@ class Plan(StepCommand):
         state |= {path: workspace.index.digest(path) for path in step.files.values()}
         return all(row.get(path) == state[path] for path in state)
 
-    def _spent(self) -> dict[str, float]:
-        """Median dollars of the sessions of each suite and task that are on disk."""
-        workspace = self.pipeline.workspace
-        found: dict[str, list[float]] = {}
-        for step in workspace.steps.values():
-            if step.paid and (record := workspace.read(step.target)) is not None:
-                found.setdefault(step.name.rsplit("/", 2)[0], []).append(float(record.body.get("spent_usd") or 0))
-        return {name: median(values) for name, values in found.items()}
-
     @staticmethod
     def _print_json(document: dict[str, Any]) -> None:
         console.say(json.dumps(document, indent=1, sort_keys=True))
+
+
+def costs(workspace: Workspace) -> dict[tuple[str, str, str], float]:
+    """Median dollars of the sessions on disk by suite and task, model and effort (another model costs something else)."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for step in workspace.steps.values():
+        if step.paid and (record := workspace.read(step.target)) is not None:
+            spent = float(record.body.get("spent_usd") or 0)
+            found.setdefault(_kin(step.name, record.params), []).append(spent)
+    return {name: median(values) for name, values in found.items()}
+
+
+def _kin(name: str, params: Mapping[str, Any]) -> tuple[str, str, str]:
+    return name.rsplit("/", 2)[0], str(params.get("model")), str(params.get("effort"))
 
 
 def _dollars(value: float | None) -> str:

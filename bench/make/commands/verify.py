@@ -31,23 +31,23 @@ class Verify(StepCommand):
         workspace = self.pipeline.workspace
         faults: list[str] = []
         found = list(_on_disk(workspace, faults))
+        users: dict[str, str] = {}
         for path, record in found:
             faults += _record_faults(workspace, path, record)
-        for key in list(workspace.store.keys()):
-            entry = workspace.store.entry(key)
-            if entry is None:
-                faults.append(f"store entry {key} is damaged; delete artifacts/.doit.db and run doit to have it made again")
-            elif not workspace.vouched(entry):
-                faults.append(f"store entry {key} is not what was made under it ({entry.kind}:{entry.name})")
-            elif workspace.store.find(key) is None:
-                faults.append(f"bytes that the store entry {key} names are missing ({entry.kind}:{entry.name})")
+            for blob in record.outputs.values():
+                if record.kind != "report" or blob.blob not in users:  # a report shows bytes that another step made
+                    users[blob.blob] = f"{record.kind}:{record.name}"
+        faults += _entry_faults(workspace)
         blobs = 0
-        for blob in workspace.store.blobs():
+        for name in workspace.store.blobs():
             blobs += 1
             try:
-                workspace.store.get(blob)
+                workspace.store.get(name)
             except IntegrityError as error:
-                faults.append(str(error))
+                # A run looks at bytes when it uses them, and an up-to-date one uses none: revoking is what heals.
+                user = users.get(name)
+                remedy = f"`doit clean '{user}'`, then doit makes it again" if user else "no record on disk uses them"
+                faults.append(f"{error.where}: {error.what}; {remedy}")
         faults += laid_out_faults(workspace)
         for fault in faults:
             console.say_err(f"error: {console.visible(fault)}")
@@ -66,6 +66,23 @@ def _on_disk(workspace: Workspace, faults: list[str]) -> Iterator[tuple[str, Rec
                 yield relative, records.parse(path.read_bytes(), relative)
             except (IntegrityError, OSError) as error:
                 faults.append(str(error))
+
+
+def _entry_faults(workspace: Workspace) -> Iterator[str]:
+    for key in list(workspace.store.keys()):
+        entry = workspace.store.entry(key)
+        if entry is None:
+            yield f"store entry {key} is damaged; delete artifacts/.doit.db and run doit to have it made again"
+            continue
+        where = f"{entry.kind}:{entry.name}"
+        if not workspace.vouched(entry):
+            yield f"store entry {key} is not what was made under it ({where})"
+        elif workspace.store.find(key) is None:
+            text = f"bytes that the store entry {key} names are missing ({where})"
+            if entry.body.get("spent_usd"):
+                yield text
+            else:  # what cost nothing and stands nowhere is made again if it is ever wanted
+                console.say(f"note: {console.visible(text)}")
 
 
 def _record_faults(workspace: Workspace, path: str, record: Record) -> Iterator[str]:
