@@ -29,3 +29,10 @@ def test_outside_of_a_workspace(tmp_path: Path, words: tuple[str, ...]):
     assert done.code == 2
     remedy = "no such file; run doit in a workspace, or make one with `python -m bench init DIR`"
     assert done.stderr == f"error: {tmp_path}/dodo.py: {remedy}\n"
+
+
+@pytest.mark.parametrize("words", [("gc", "--older-than", "0", "template:adder"), ("verify", "template:adder")])
+def test_a_step_given_to_a_command_on_everything_is_not_taken_for_a_limit(tmp_path: Path, words: tuple[str, ...]):
+    done = Bench(tiny(tmp_path / "w")).doit(*words)
+    said = f"{words[0]} is about the whole workspace and takes no step; doit help {words[0]}"
+    assert (done.code, done.stdout, done.stderr) == (2, "", f"error: {said}\n")

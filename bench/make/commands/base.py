@@ -80,6 +80,11 @@ class StepCommand(Guarded, DoitCmdBase):
             raise UsageError("this dodo.py declares no PIPELINE", remedy="make a workspace with `doit init DIR`")
         return found
 
+    def refuse_words(self) -> None:
+        """For a command on the whole workspace. Raises UsageError for a step, which it would otherwise not heed."""
+        if not self.sel_default_tasks:
+            raise UsageError(f"{self.name} is about the whole workspace and takes no step", remedy=f"doit help {self.name}")
+
     def steps(self) -> dict[str, Step]:
         """Declared steps by doit name, in the order of declaration."""
         return {step.id: step for step in self.pipeline.workspace.steps.values()}

@@ -29,6 +29,7 @@ class Gc(StepCommand):
     )
 
     def _execute(self, older_than: str, dry_run: bool) -> int:
+        self.refuse_words()
         try:
             days = float(older_than)
         except ValueError:

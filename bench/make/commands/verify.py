@@ -28,6 +28,7 @@ class Verify(StepCommand):
     cmd_options = ()
 
     def _execute(self) -> int:
+        self.refuse_words()
         workspace = self.pipeline.workspace
         faults: list[str] = []
         found = list(_on_disk(workspace, faults))
