@@ -66,8 +66,7 @@ class Progress:
                 self.spent += float(record.body.get("spent_usd") or 0)
             if did in QUIET:
                 return
-            reason = f"  ({console.visible(record.reason)})" if record is not None and record.reason else ""
-            line = f"{did:9} {console.visible(step.id)}  {seconds:.1f} s{reason}"
+            line = f"{did:9} {console.visible(step.id)}  {seconds:.1f} s{_outcome(record)}"
             if self._live is None:
                 console.say(line)
             else:
@@ -92,3 +91,15 @@ class Progress:
         if len(running) > SHOWN:
             lines.append(f"  and {len(running) - SHOWN} more")
         return Text("\n".join(lines))
+
+
+def _outcome(record: Record | None) -> str:
+    """The reason of a record that is not final; of a cell, whether it is resolved and what stands in the way."""
+    if record is None:
+        return ""
+    if record.reason:
+        return f"  ({console.visible(record.reason)})"
+    if record.kind != "cell":
+        return ""
+    kind = record.body.get("error_kind")
+    return "  resolved" if record.body.get("resolved") else f"  not resolved ({kind})" if kind else "  not resolved"

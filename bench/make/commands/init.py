@@ -49,11 +49,13 @@ def make(target: Path) -> None:
 
 
 def _only_demo(folder: str, names: list[str]) -> set[str]:
-    return {
-        name
-        for name in names
-        if name == "__pycache__" or (name.endswith((".yaml", ".lock.json")) and name.split(".")[0] not in (SUITE, "arms"))
+    suites = {name.removesuffix(".yaml") for name in names if name.endswith(".yaml") and ".script." not in name} - {
+        SUITE,
+        "arms",
     }
+    cassettes = names if Path(folder).name == "cassettes" else []
+    other = {name for name in names if name.split(".")[0] in suites} | {c for c in cassettes if c.split(".")[0] != SUITE}
+    return other | {name for name in names if name == "__pycache__"}
 
 
 def _scaffold() -> Path:
