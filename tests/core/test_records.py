@@ -36,14 +36,14 @@ RECORDS = st.builds(
     kind=st.sampled_from(["session", "cell", "template"]),
     name=TEXT,
     key=st.binary(max_size=4).map(digest.of_bytes),
-    inputs=st.dictionaries(TEXT, st.binary(max_size=4).map(digest.of_bytes)),
-    params=st.dictionaries(TEXT, JSON),
+    inputs=st.dictionaries(TEXT, st.binary(max_size=4).map(digest.of_bytes), max_size=2),
+    params=st.dictionaries(TEXT, JSON, max_size=2),
     state=st.sampled_from(records.STATES),
     reason=st.none() | TEXT,
-    outputs=st.dictionaries(TEXT, BLOBS),
-    body=st.dictionaries(TEXT, JSON),
+    outputs=st.dictionaries(TEXT, BLOBS, max_size=2),
+    body=st.dictionaries(TEXT, JSON, max_size=2),
     code=st.none() | TEXT,
-    notes=st.dictionaries(TEXT, JSON),
+    notes=st.dictionaries(TEXT, JSON, max_size=2),
 )
 
 
