@@ -23,7 +23,14 @@ OLDEST = (0, 11)
 HOST_NAME = "sandbox"
 USER = 1000
 SHARED_MEMORY_BYTES = 256 << 20
-HIDDEN = ("/proc/cmdline", "/proc/fs", "/proc/keys", "/proc/partitions", "/proc/sys/kernel/random/boot_id")
+HIDDEN = (
+    "/proc/cmdline",
+    "/proc/fs",
+    "/proc/keys",
+    "/proc/partitions",
+    "/proc/pressure",
+    "/proc/sys/kernel/random/boot_id",
+)
 """Of the whole machine, not of the sandbox: shown empty."""
 HIDDEN_FROM_ROOT = (
     "/proc/kcore",
@@ -31,7 +38,6 @@ HIDDEN_FROM_ROOT = (
     "/proc/kpagecount",
     "/proc/kpageflags",
     "/proc/pagetypeinfo",
-    "/proc/pressure",
     "/proc/slabinfo",
     "/proc/timer_list",
     "/proc/vmallocinfo",

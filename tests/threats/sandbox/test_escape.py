@@ -16,7 +16,6 @@ NESTED = Guards(seccomp=False, disable_userns=False)
 AS_ROOT = (Guards(readonly_sysctl=False, masked=False),) if os.getuid() == 0 else ()
 """An ordinary user's agent may not write there anyway."""
 REFUSED = "PermissionError"
-READ_ONLY = "Read-only file system"
 
 ATTEMPTS = {
     "mounting_a_tmpfs": Attempt(REFUSED),
@@ -48,7 +47,7 @@ ATTEMPTS = {
     "a_capability_on_a_file": Attempt(REFUSED),
     "a_device_node": Attempt(REFUSED),
     "memory_of_the_machine": Attempt("FileNotFoundError"),
-    "a_program_for_core_dumps": Attempt(READ_ONLY, AS_ROOT),
+    "a_program_for_core_dumps": Attempt("core_pattern", AS_ROOT),
     "any_setting_of_the_kernel": Attempt("[]", AS_ROOT),
     "anything_else_of_the_machine_in_proc": Attempt("[]", AS_ROOT),
     "magic_system_request": Attempt("Error"),
