@@ -41,6 +41,12 @@ for n in range(1000):
     except OSError: break
 time.sleep(1000)
 """
+GROWING = """
+with open('/workspace/x', 'wb', buffering=0) as hog:
+    try:
+        while True: hog.write(bytes(1 << 20))
+    except OSError: time.sleep(1000)
+"""
 DELETED = """
 held = []
 for n in range(200):
@@ -59,7 +65,7 @@ ENDED = {
     "zombies": (CHILDREN.format(child="os._exit(0)"), "processes"),
     "threads": (THREADS, "processes"),
     "memory of many": (MANY, "memory"),
-    "a file in the workspace": ("hog = open('/workspace/x', 'wb')\nwhile True: hog.write(bytes(1 << 20))", "disk"),
+    "a file in the workspace": (GROWING, "disk"),
     "many files in the workspace": ("n = 0\nwhile True: open(f'/workspace/{n}', 'w').close(); n += 1", "disk"),
     "folders": ("n = 0\nwhile True: os.mkdir(f'/workspace/{n}'); n += 1", "disk"),
     "a deep tree": ("os.chdir('/workspace')\nfor _ in range(4000): os.mkdir('d'); os.chdir('d')\ntime.sleep(1000)", "disk"),
