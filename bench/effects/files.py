@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 import tempfile
 from pathlib import Path
 
+from bench.effects import removal
 from bench.errors import CorpusError, StorageRefused
 
 _FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up", errno.EROFS: "it is read-only"}
@@ -98,16 +98,5 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 
 def remove_tree(path: Path) -> None:
-    """Delete a tree whatever modes an agent left: owner bits come back first, links are never followed."""
-    if not path.exists() and not path.is_symlink():
-        return
-    if path.is_symlink() or not path.is_dir():
-        path.unlink()
-        return
-    path.chmod(0o700)
-    for folder, names, _files in os.walk(path):
-        for name in names:
-            inner = Path(folder, name)
-            if not inner.is_symlink():
-                inner.chmod(0o700)
-    shutil.rmtree(path)
+    """Delete a file, a link, or a tree whatever modes and depth an agent gave it; absent is fine."""
+    removal.remove_tree(path)

@@ -16,9 +16,9 @@ import stat
 import tempfile
 from pathlib import Path
 
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import Workspace, tree
 from bench.effects.sandbox.layers import Layers
-from bench.effects.sandbox.removal import remove_tree
 from bench.errors import IntegrityError
 
 FICLONE = 0x40049409

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from bench.effects import clock, env
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import BACKINGS, Finished, Spec, bwrap, interpreter, limits, plan, refusals, seccomp
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Backing, Layers
 from bench.effects.sandbox.pump import Pump, Watch
-from bench.effects.sandbox.removal import remove_tree
 
 PYTHON = f"{interpreter.PREFIX}/bin/python3"
 STATUS_BYTES = 64

@@ -9,9 +9,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import Workspace
 from bench.effects.sandbox.layers import Layers
-from bench.effects.sandbox.removal import remove_tree
 
 
 class Overlay:

@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bench.effects import env
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, interpreter, view
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
-from bench.effects.sandbox.removal import remove_tree
 from bench.errors import StepFailed
 
 PARTS = {"launcher": ("stage", "tree", "launcher"), "init": ("init",)}

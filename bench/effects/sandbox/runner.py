@@ -11,6 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import (
     BACKINGS,
     Finished,
@@ -24,7 +25,6 @@ from bench.effects.sandbox import (
     refusals,
 )
 from bench.effects.sandbox.pump import Watch
-from bench.effects.sandbox.removal import remove_tree
 from bench.errors import MissingPart, SandboxRefused
 
 PROTOCOL = 1

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.effects.removal import remove_tree
 from bench.effects.sandbox import BACKINGS, Bind, Finished, Limits, Spec, Workspace, runner
-from bench.effects.sandbox.removal import remove_tree
 
 
 def python(script: str) -> str:

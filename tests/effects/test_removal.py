@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.effects.sandbox.removal import remove_tree
+from bench.effects.removal import remove_tree
 
 SHAPES = st.recursive(st.sampled_from(["file", "link", "fifo"]), lambda inner: st.lists(inner, max_size=4), max_leaves=20)
 
