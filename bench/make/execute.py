@@ -58,9 +58,7 @@ def build(workspace: Workspace, step: Step, progress: Progress) -> bool:
 def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
     verdict = decide(workspace, step)
     if verdict.action == "hold":
-        record = _seal(step, verdict, {}, Made({}, {}, records.NOT_RUN, verdict.why), None)
-        _write(workspace, step, record)
-        return "not_run", record
+        return _held(workspace, step, verdict, verdict.why)
     if verdict.action in ("reuse", "restore"):
         return _take(workspace, step, verdict)
     with workspace.making(verdict.key) as before:
@@ -72,10 +70,17 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
             if verdict.action in ("reuse", "restore"):
                 return _take(workspace, step, verdict)
         if spent := _over_budget(workspace, step):
-            record = _seal(step, verdict, {}, Made({}, {}, records.NOT_RUN, spent), None)
-            _write(workspace, step, record)
-            return records.NOT_RUN, record
+            return _held(workspace, step, verdict, spent)
         return _fresh(workspace, step, verdict)
+
+
+def _held(workspace: Workspace, step: Step, verdict: Verdict, why: str) -> tuple[str, Record]:
+    here = workspace.read(step.target) if step.paid else None
+    if here is not None and here.state != records.NOT_RUN and workspace.store.entry(here.key) is None:
+        workspace.store.put_record(here)  # what was paid for is not overwritten before the store has it
+    record = _seal(step, verdict, {}, Made({}, {}, records.NOT_RUN, why), None)
+    _write(workspace, step, record)
+    return records.NOT_RUN, record
 
 
 def _over_budget(workspace: Workspace, step: Step) -> str | None:
@@ -108,17 +113,11 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Rec
     made, raw = _make(workspace, step, verdict)
     record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
+    facts = {"kind": step.kind, "name": step.name, "state": record.state, "spent_usd": record.body.get("spent_usd", 0)}
     if record.state != records.NOT_RUN:
-        workspace.journal.write(
-            "built",
-            kind=step.kind,
-            name=step.name,
-            key=record.key,
-            content=record.content,
-            seal=record.seal,
-            state=record.state,
-            spent_usd=record.body.get("spent_usd", 0),
-        )
+        workspace.journal.write("built", key=record.key, content=record.content, seal=record.seal, **facts)
+    elif facts["spent_usd"]:
+        workspace.journal.write("stopped", record_key=record.key, **facts)  # no attempt, but money all the same
     if record.state == records.FINAL or (record.state == records.UNUSABLE and step.paid):
         workspace.store.put_record(record)
     _write(workspace, step, record)

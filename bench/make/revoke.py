@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.core import records
 from bench.core.records import Record
 from bench.effects import files
 from bench.errors import IntegrityError
+from bench.make.decide import decide
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
@@ -17,28 +19,57 @@ ATTEMPT = ".attempt-"
 REVOKED = ".revoked-"
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What there is to revoke of a step: its key, the records (the one to bring back last), the dollars that they cost."""
+
+    key: str | None
+    records: list[bytes]
+    spent_usd: float
+
+
+def standing(workspace: Workspace, step: Step) -> Standing | None:
+    """The record on disk and what the store holds under its key, or would give back. None when there is nothing."""
+    try:
+        here: bytes | None = Path(workspace.layout.root, step.target).read_bytes()
+    except OSError:
+        here = None
+    workspace.index.load()
+    record = workspace.read(step.target)
+    facts = workspace.index.records.get(step.target)
+    if record is not None:
+        key: str | None = record.key
+    elif facts is not None and here is not None:
+        key = facts.key  # damaged or forged: what it was before
+    else:
+        verdict = decide(workspace, step)
+        key = verdict.key if verdict.action == "restore" else None
+    kept = workspace.store.entry(key) if key else None
+    if kept is not None and record is not None and kept.content == record.content:
+        kept = None
+    copies = [] if here is None else [here]
+    if kept is not None:
+        copies.append(kept.renamed(step.name).to_bytes())
+    spent = sum(float(found.body.get("spent_usd") or 0) for found in (record, kept) if found is not None)
+    return Standing(key, copies, spent) if copies else None
+
+
 def revoke(workspace: Workspace, step: Step) -> list[str]:
     """Take a step's evidence out of use, and that of every step that shares it. The steps; none where there is nothing."""
-    path = Path(workspace.layout.root, step.target)
-    try:
-        data = path.read_bytes()
-    except OSError:
+    found = standing(workspace, step)
+    if found is None:
         return []
     number = 1 + max((n for n, _ in entries(workspace, step.target)), default=0)
-    files.write_atomic(workspace.layout.revoked / f"{step.target}{REVOKED}{number}", data)
-    record = _parsed(data, step.target)
-    if record is not None:
-        workspace.store.drop_record(record.key)
-        spent = record.body.get("spent_usd", 0)
-        workspace.journal.write(
-            "revoked", kind=step.kind, name=step.name, key=record.key, content=record.content, spent_usd=spent
-        )
-    path.unlink()
+    for place, data in enumerate(found.records, number):
+        files.write_atomic(workspace.layout.revoked / f"{step.target}{REVOKED}{place}", data)
+    if found.key is not None:
+        workspace.store.drop_record(found.key)
+        workspace.journal.write("revoked", kind=step.kind, name=step.name, key=found.key, spent_usd=found.spent_usd)
+    Path(workspace.layout.root, step.target).unlink(missing_ok=True)
     workspace.index.forget(step.target)
     done = [step.id]
-    if record is not None and record.state != records.NOT_RUN:
-        for other in _sharing(workspace, record.key):
-            done += revoke(workspace, other)
+    for other in _sharing(workspace, found.key) if found.key is not None else ():
+        done += revoke(workspace, other)
     return done
 
 
@@ -92,12 +123,6 @@ def next_attempt(workspace: Workspace, step: Step) -> tuple[Path, int]:
     found = home.parent.glob(f"{glob.escape(home.name)}{ATTEMPT}*") if home.parent.is_dir() else ()
     number = 1 + max((int(end) for path in found if (end := path.name.rsplit("-", 1)[1]).isdigit()), default=0)
     return home.with_name(f"{home.name}{ATTEMPT}{number}"), number
-
-
-def cost(workspace: Workspace, step: Step) -> float:
-    """Dollars that a step's evidence was bought for."""
-    record = workspace.read(step.target)
-    return float(record.body.get("spent_usd") or 0) if record is not None else 0.0
 
 
 def _parsed_at(path: Path) -> Record | None:

@@ -286,3 +286,13 @@ def test_no_session_starts_once_the_suites_budget_is_used_up(workspace: Workspac
     assert build(workspace, paid(0, "other")) == "measured"
     # The next run has a purse of its own, and goes on.
     assert build(opened(workspace.layout.root), paid(2)) == "measured"
+
+
+def test_money_that_a_stopped_session_cost_is_in_the_journal(workspace: Workspace):
+    def stopped(job: Job, context: Context) -> Made:
+        return Made({"spent_usd": 0.25}, {}, "not_run", "cancelled")
+
+    assert build(workspace, step(stopped, paid=True)) == "not_run"
+    (event,) = workspace.journal.events()
+    assert (event["event"], event["spent_usd"]) == ("stopped", 0.25)
+    assert workspace.journal.attempts(event["record_key"]) == 0

@@ -26,9 +26,9 @@ class Clean(StepCommand):
 
     def _execute(self, downstream: bool, dry_run: bool, yes: bool) -> int:
         workspace = self.pipeline.workspace
-        chosen = self._chosen(downstream)
-        present = [step for step in chosen if (workspace.layout.root / step.target).exists()]
-        dollars = sum(revoke.cost(workspace, step) for step in present)
+        found = {step.id: (step, revoke.standing(workspace, step)) for step in self._chosen(downstream)}
+        present = [step for step, standing in found.values() if standing is not None]
+        dollars = sum(standing.spent_usd for _, standing in found.values() if standing is not None)
         if dry_run:
             for step in present:
                 console.say(f"would revoke {step.id}")
