@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -15,6 +16,8 @@ from bench.effects import clock, env
 from bench.errors import Cancelled, MissingPart, StepFailed
 
 GRACE_S = 5.0
+BINDER = "setpriv"
+"""Of util-linux, where there is one: has the kernel kill the program when we are killed ourselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,14 @@ class Done:
         """The last words of a failed program, on one line."""
         text = (self.stderr or self.stdout).decode("utf-8", "replace").strip()
         return " ".join(text[-limit:].split())
+
+
+def _bound(argv: Sequence[str]) -> list[str]:
+    # Python has no safe way to set a death signal in a process of many threads.
+    binder = shutil.which(BINDER)
+    if binder is None or shutil.which(argv[0]) is None:
+        return list(argv)
+    return [binder, "--pdeathsig", "KILL", "--", *argv]
 
 
 def run(
@@ -46,7 +57,7 @@ def run(
     """
     try:
         child = subprocess.Popen(
-            list(argv),
+            _bound(argv),
             cwd=cwd,
             env=env.for_tools() | dict(extra_env or {}),
             stdin=subprocess.PIPE,

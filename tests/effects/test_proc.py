@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -83,6 +86,17 @@ def test_cancel_kills_the_whole_group(tmp_path: Path):
 def test_a_child_that_was_left_behind_dies_with_the_program(tmp_path: Path):
     note = tmp_path / "pid"
     proc.run(["sh", "-c", f"sleep 300 >/dev/null 2>&1 & echo $! > {note}"])
+    assert gone(int(note.read_text()))
+
+
+def test_a_program_dies_with_us_even_when_we_are_killed(tmp_path: Path):
+    note = tmp_path / "pid"
+    code = f"from bench.effects import proc; proc.run(['sh', '-c', 'echo $$ > {note}; exec sleep 300'])"
+    env = os.environ | {"PYTHONPATH": str(Path(proc.__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-c", code], env=env) as us:
+        while not note.exists() or not note.read_text():
+            clock.sleep(0.01)
+        us.kill()
     assert gone(int(note.read_text()))
 
 
