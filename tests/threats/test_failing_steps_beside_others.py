@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.make import workspaces
 from tests.make.workspaces import ARMS, Bench
+
+pytestmark = pytest.mark.slow
 
 RAISES = """
 from tests.make.scripted import Scripted

@@ -17,6 +17,8 @@ import pytest
 from tests.make import workspaces
 from tests.make.workspaces import Bench
 
+pytestmark = pytest.mark.slow
+
 LIMITED = (
     "import os, resource, sys\n"
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"

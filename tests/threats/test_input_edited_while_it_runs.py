@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from bench.effects import clock
 from tests.make import workspaces
 from tests.make.workspaces import Bench
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_result_is_never_recorded_for_what_was_edited_in_meanwhile(tmp_path: Path):
