@@ -10,7 +10,6 @@ from bench.core import aggregate
 from bench.effects.context import Context, Job, Made
 
 KIND = "aggregate"
-PROTOCOL = 1
 
 
 def make(job: Job, context: Context) -> Made:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.core import relpath
-from bench.core.protocols import PROTOCOLS
 from bench.core.records import Blob
 from bench.effects import distributions, mounts, trees, wheels
 from bench.effects.context import Context, Job, Made
@@ -20,7 +19,6 @@ from bench.effects.distributions import Pinned
 from bench.errors import Cancelled, CorpusError
 
 KIND = "assets"
-PROTOCOL = PROTOCOLS[KIND]
 MOUNT = "mount/"
 """Prefix of the outputs that are `sandbox_dependencies`."""
 

@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from bench.core import alarms, junit, verdict
-from bench.core.protocols import PROTOCOLS
 from bench.core.verdict import Ended, Expected, Report
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
@@ -21,7 +20,6 @@ from bench.effects.grading.verifiers import Hidden, Run
 from bench.errors import StepFailed
 
 KIND = "expected"
-PROTOCOL = PROTOCOLS[KIND]
 _ADDRESS = re.compile(r"0x[0-9a-f]{8,}| object at ", re.IGNORECASE)
 """What a default `repr` leaves in a parametrised id. Shorter hexadecimal numbers are a test's own."""
 

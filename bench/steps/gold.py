@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from bench.core.protocols import PROTOCOLS
 from bench.core.records import Record
 from bench.effects import changes, registry, trees
 from bench.effects.changes import Changes
@@ -20,7 +19,6 @@ from bench.effects.trees import Entry
 from bench.errors import CorpusError, StepFailed
 
 KIND = "gold"
-PROTOCOL = PROTOCOLS[KIND]
 
 
 def make(job: Job, context: Context) -> Made:

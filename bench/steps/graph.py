@@ -16,7 +16,6 @@ from bench.effects.trees import Entry
 from bench.errors import StepFailed
 
 KIND = "graph"
-PROTOCOL = 1
 
 
 def make(job: Job, context: Context) -> Made:

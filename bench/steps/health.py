@@ -13,7 +13,6 @@ from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
 
 KIND = "health"
-PROTOCOL = 1
 CANARY = "canary"
 
 

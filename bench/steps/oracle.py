@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.core import sealing
-from bench.core.protocols import PROTOCOLS
 from bench.effects import registry
 from bench.effects.context import Context, Job, Made
 from bench.effects.trees import Entry
 from bench.errors import CorpusError
 
 KIND = "oracle"
-PROTOCOL = PROTOCOLS[KIND]
 
 
 def make(job: Job, context: Context) -> Made:

@@ -20,7 +20,6 @@ from bench.effects.report.render import Renderer
 from bench.effects.store import Store
 
 KIND = "report"
-PROTOCOL = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,12 @@ are facts of this machine, sealed but in no consumer's key. An engine of ours ha
 
 from __future__ import annotations
 
-from bench.core.protocols import PROTOCOLS
 from bench.effects import engines, versions
 from bench.effects.context import Context, Job, Made
 from bench.effects.sandbox import runner
 from bench.errors import CorpusError, StepFailed
 
 KIND = "runtime"
-PROTOCOL = PROTOCOLS[KIND]
 
 
 def make(job: Job, context: Context) -> Made:

@@ -14,7 +14,6 @@ from typing import Any
 
 from bench.core import records
 from bench.core.error_kinds import EXCLUDED
-from bench.core.protocols import PROTOCOLS
 from bench.core.records import Blob
 from bench.effects import cassettes, changes, clock, engines, files, trees
 from bench.effects.context import Context, Job, Made
@@ -29,7 +28,6 @@ from bench.effects.trees import Entry
 from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
 
 KIND = "session"
-PROTOCOL = PROTOCOLS[KIND]
 
 SKILLS = "/opt/skills"
 """Where an arm's skills are mounted: read-only, and outside every place that an agent can write or rename."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bench.core import skills
-from bench.core.protocols import PROTOCOLS
 from bench.effects import trees
 from bench.effects.context import Context, Job, Made
 from bench.effects.trees import Entry
 from bench.errors import CorpusError
 
 KIND = "skill"
-PROTOCOL = PROTOCOLS[KIND]
 
 
 def make(job: Job, context: Context) -> Made:

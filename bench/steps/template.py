@@ -11,7 +11,6 @@ from bench.effects.sources import Fetched
 from bench.errors import SourceError
 
 KIND = "template"
-PROTOCOL = 1
 
 
 def make(job: Job, context: Context) -> Made:
