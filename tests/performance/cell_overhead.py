@@ -68,7 +68,7 @@ def _measure(place: Path, scratch: Path) -> None:
     totals: dict[str, list[float]] = {"session": [], "cell": []}
     outside: dict[str, list[float]] = {"session": [], "cell": []}
     for step in list(workspace.steps.values()):
-        if step.kind not in totals:
+        if step.kind not in totals or not step.name.startswith("demo/"):
             continue
         inputs = decide(workspace, step).inputs
         files = {role: workspace.store.put(Path(path).read_bytes()) for role, path in step.files.items()}
