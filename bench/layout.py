@@ -58,6 +58,14 @@ def step_of(path: str) -> tuple[str, str] | None:
     return None
 
 
+def step_id(path: str) -> str:
+    """doit's name for the step whose record this is. Raises KeyError for any other path."""
+    found = step_of(path)
+    if found is None:
+        raise KeyError(path)
+    return ":".join(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The paths of the workspace at `root`."""

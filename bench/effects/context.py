@@ -44,6 +44,9 @@ class Context:
     """One line for the step's own log, never evidence."""
     spent: Callable[[float], None] = lambda dollars: None
     """Tell the run how many dollars were just spent."""
+    gateway: Callable[[], Any] | None = None
+    """The run's `bench.effects.gateway.Gateway`, started by the first call; None where no session can need it. Its type is
+    not imported: every step imports this module, and the gateway's code is not to be in a cell's key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
         try:
             yield
         finally:
+            workspace.run.gateway.close()
             workspace.index.close()
             workspace.index.writable = False
 

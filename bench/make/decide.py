@@ -70,6 +70,17 @@ def _held_back(step: Step, inputs: Mapping[str, Record]) -> str | None:
     return None
 
 
+def shut_gate(workspace: Workspace, step: Step) -> str | None:
+    """Why a step may not be made now although its inputs are there; evidence that exists already needs no gate."""
+    for role, path in step.gates.items():
+        record = workspace.read(path)
+        if record is None:
+            return f"no record of its {role} ({path})"
+        if record.state != records.FINAL:
+            return f"its {role} is {record.state}: {record.reason}"
+    return None
+
+
 def _absent_file(step: Step, digests: Mapping[str, str]) -> str | None:
     for role, found in digests.items():
         if found == ABSENT:

@@ -19,7 +19,7 @@ from bench.effects import clock, executors, files
 from bench.effects.context import Context, Job, Made
 from bench.errors import BenchError, Cancelled, EnvironmentRefused, IntegrityError
 from bench.make import revoke
-from bench.make.decide import Verdict, decide
+from bench.make.decide import Verdict, decide, shut_gate
 from bench.make.progress import Progress
 from bench.make.step import Step
 from bench.make.workspace import Workspace
@@ -69,8 +69,8 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
             verdict = decide(workspace, step)
             if verdict.action in ("reuse", "restore"):
                 return _take(workspace, step, verdict)
-        if spent := _over_budget(workspace, step):
-            return _held(workspace, step, verdict, spent)
+        if why := shut_gate(workspace, step) or _over_budget(workspace, step):
+            return _held(workspace, step, verdict, why)
         return _fresh(workspace, step, verdict)
 
 
@@ -147,6 +147,7 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
             cancel=workspace.run.cancel,
             log=_logger(workspace, step),
             spent=partial(workspace.run.spend, step.name.split("/", 1)[0]),
+            gateway=workspace.run.gateway,
         )
         return executors.create().execute(step.module, job, context), raw
     except (Cancelled, EnvironmentRefused):

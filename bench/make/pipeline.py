@@ -130,9 +130,10 @@ class Pipeline:
         files: Mapping[str, str | None] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """Declare a step and give it in doit's form. A need or file that is None is left out."""
+        """Declare a step and give it in doit's form. A need, file or gate that is None is left out."""
         needed = {role: path for role, path in (needs or {}).items() if path}
         raw = {role: path for role, path in (files or {}).items() if path}
+        more["gates"] = gates = {role: path for role, path in more.get("gates", {}).items() if path}
         step = self.workspace.declare(Step(kind, name, params, needed, raw, **more))
         targets = [step.target]
         if kind == "report":
@@ -143,6 +144,8 @@ class Pipeline:
             "name": name,
             "actions": [(build, [self.workspace, step, self.progress])],
             "file_dep": inputs,
+            # A gate orders steps; its content reaches no result, and so is no input.
+            "task_dep": [layout.step_id(path) for path in gates.values()],
             # doit runs a step without inputs each time unless told that its target decides.
             "uptodate": [] if inputs else [True],
             "targets": targets,

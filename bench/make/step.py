@@ -20,6 +20,8 @@ class Step:
     """Role → path of an input record."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Role → path of a raw input file."""
+    gates: Mapping[str, str] = field(default_factory=dict)
+    """Role → path of a record that must be final before this step is made: never a part of its key."""
     hints: Mapping[str, Any] = field(default_factory=dict)
     paid: bool = False
     retries: int = 0

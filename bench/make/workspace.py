@@ -17,6 +17,7 @@ from bench.effects.journal import Journal
 from bench.effects.store import Store, open_store
 from bench.errors import BenchError, IntegrityError
 from bench.make.code import Code
+from bench.make.gateways import RunGateway
 from bench.make.index import Facts, Index
 from bench.make.step import Step
 
@@ -51,6 +52,7 @@ class Run:
     """Suite → dollars of this run."""
     crashed: list[str] = field(default_factory=list)
     """Steps in which our own code raised what it should not."""
+    gateway: RunGateway = field(default_factory=RunGateway)
 
     def spend(self, suite: str, dollars: float) -> None:
         """Count dollars as they are spent."""

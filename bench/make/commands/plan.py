@@ -11,7 +11,7 @@ from typing import Any
 from bench.core.records import Record
 from bench.effects import console
 from bench.make.commands.base import StepCommand, option
-from bench.make.decide import FREE_OF_INPUT_STATE, decide
+from bench.make.decide import FREE_OF_INPUT_STATE, decide, shut_gate
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
@@ -72,6 +72,9 @@ class Plan(StepCommand):
                 action, why = verdict.action, verdict.why
                 if verdict.record is not None and action in CERTAIN:
                     coming[step.target] = verdict.record
+            shut = [path for path in step.gates.values() if action_of.get(path, "current") in CERTAIN]
+            if action in ("measure", "build") and shut and (held_by := shut_gate(workspace, step)):
+                action, why = "hold", held_by
             action_of[step.target] = action
             usd = known.get(_kin(step.name, step.params)) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.effects import console
 from bench.errors import UsageError
 from bench.make.commands.base import StepCommand
-from bench.make.decide import decide, short
+from bench.make.decide import decide, short, shut_gate
 
 
 class Why(StepCommand):
@@ -31,6 +31,8 @@ class Why(StepCommand):
             action = "up to date" if verdict.action == "reuse" else verdict.action
             console.say(f"{name}: {action}: {console.visible(verdict.why)}")
             console.say(f"  key {verdict.key}")
+            if verdict.action in ("measure", "build") and (shut := shut_gate(workspace, step)):
+                console.say(f"  held back: {console.visible(shut)}")
             for role, record in verdict.inputs.items():
                 console.say(f"  {role:12} {short(record.content)}  {record.state}  {step.needs[role]}")
             for role, path in step.files.items():
