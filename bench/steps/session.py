@@ -7,8 +7,9 @@ no oracle is anywhere near. The layers are discarded whatever happens.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from bench.effects.grading.staging import Stage
 from bench.effects.pressure import PressureWatch
 from bench.effects.redact import Redactor, host_paths, known_secrets
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
+from bench.effects.sandbox.pump import Watch
 from bench.effects.trees import Entry
 from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
 
@@ -111,32 +113,35 @@ def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, sessi
     for path in homes.values():
         path.mkdir(parents=True, exist_ok=True)
 
-    def spec(argv: tuple[str, ...], stdin: bytes, seconds: float, readonly: tuple[Bind, ...] = ()) -> Spec:
-        limits = Limits(seconds=seconds)
-        return Spec(
-            argv,
-            workspace,
-            stdin=stdin,
-            readonly=(*staged.mounts, *readonly),
-            home=homes["home"],
-            tmp=homes["tmp"],
-            dependencies=staged.dependencies,
-            limits=limits,
-        )
-
     limits = job.params["limits"]
+    plain = Spec(
+        (), workspace, readonly=staged.mounts, home=homes["home"], tmp=homes["tmp"], dependencies=staged.dependencies
+    )
     setup = job.params.get("setup")
     if setup:
-        done = runner.run(spec(("sh", "-c", setup), b"", float(limits["setup_s"])), cancel=context.cancel)
+        bounds = Limits(seconds=float(limits["setup_s"]))
+        done = runner.run(replace(plain, argv=("sh", "-c", setup), limits=bounds), cancel=context.cancel)
         if not _set_up(done, session):
             return
-    readonly = _readonly(job, context)
+    base = replace(plain, readonly=(*staged.mounts, *_readonly(job, context)))
 
-    def execute(argv: tuple[str, ...], *, stdin: bytes = b"", seconds: float | None = None) -> Finished:
+    def execute(
+        argv: tuple[str, ...],
+        *,
+        stdin: bytes = b"",
+        seconds: float | None = None,
+        env: Mapping[str, str] | None = None,
+        readonly: tuple[Bind, ...] = (),
+        writable: tuple[Bind, ...] = (),
+        watch: Watch | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Finished:
         bound = float(limits.get("session_s", CALIBRATION_S)) if seconds is None else seconds
-        return runner.run(spec(tuple(argv), stdin, bound, readonly), cancel=context.cancel)
+        spec = replace(base, argv=tuple(argv), stdin=stdin, env=env or {}, limits=Limits(seconds=bound))
+        spec = replace(spec, readonly=(*base.readonly, *readonly), writable=writable)
+        return runner.run(spec, cancel=cancel or context.cancel, watch=watch)
 
-    room = Room(execute, context.cancel, context.log, _hidden(context), context.spent)
+    room = Room(execute, context.cancel, context.log, _hidden(context), context.spent, context.gateway)
     session.outcome = _work(job, context, room, session)
     if session.kind == "cancelled":
         return

@@ -57,13 +57,18 @@ class Room:
     """The session's sandbox as an engine may use it."""
 
     execute: Callable[..., Finished]
-    """`execute(argv, *, stdin=b"", seconds=None)`: one command in the session's layers, home and tmp."""
+    """`execute(argv, *, stdin=b"", seconds=None, env={}, readonly=(), writable=(), watch=None, cancel=None)`: one command in
+    the session's layers, home and tmp. Mounts come beside the session's own; `watch` is the sandbox's; the event `cancel`
+    stands instead of the session's own."""
     cancel: threading.Event
     log: Callable[[str], None]
     hide: Mapping[str, str] = field(default_factory=dict)
     """Host paths and what a transcript shows instead of them."""
     spent: Callable[[float], None] = lambda dollars: None
     """Told of real dollars as soon as they are spent, so that a session that breaks is paid for too."""
+    gateway: Callable[[], Any] | None = None
+    """Gives the run's model gateway (`bench.effects.gateway.Gateway`), started by its first session; None where there is
+    none."""
 
 
 @dataclass(frozen=True, slots=True)
