@@ -50,7 +50,7 @@ class Traffic:
 
     usage: {input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens} in tokens over all answered
     calls, subagents included, or None where a provider gave none (never 0 for unknown).
-    calls: one entry per upstream request in order of their ends, failures included: {status: "ok" | "failed", requested_model,
+    calls: one entry per upstream request in order of their ends, failures too: {status: "ok" | "failed", requested_model,
     actual_model, provider, response_id, call_type, started_at, completed_at, usage, dollars, http_status?, error?}.
     """
 
