@@ -12,6 +12,7 @@
     ├── SourceError            1   a source cannot be turned into a template
     ├── StepFailed             1   a step cannot yield evidence, and says why
     ├── GateFailed             1   a state that was asked for is not good enough
+    ├── ApplyFailed            1   a promoted candidate was not put into the working tree
     └── Cancelled            130   interrupted by the user or by a signal
 
 The number is the exit code (design section 7). What an *agent* does wrong is never raised: it is a value in a record.
@@ -85,6 +86,10 @@ class StepFailed(BenchError):
 
 class GateFailed(BenchError):
     """A state that was asked for is not good enough."""
+
+
+class ApplyFailed(BenchError):
+    """A promoted candidate was not put into the working tree, which is as it was or as the recovery file says."""
 
 
 class Cancelled(BenchError):

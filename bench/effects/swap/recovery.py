@@ -1,0 +1,171 @@
+"""The recovery file: written before the first exchange, deleted after the last; what a killed run left says how to go on.
+
+While it is there, the tree may be half new. `undo` brings back what was there before, file by file, by the bytes alone, so
+that it works in another process and after a restart; a file that someone else has edited meanwhile is left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.core import digest
+from bench.effects.swap import places
+from bench.effects.swap.exchange import exchange
+from bench.errors import ApplyFailed
+
+NAME = ".assay-recovery.json"
+"""At the top of the working tree, for its owner alone."""
+_WRITING = NAME + ".new"
+SCHEMA = 1
+OPEN, DONE, STUCK = "open", "done", "stuck"
+"""Exchanges may be half done; all are done and only backups are left; what is left needs a person."""
+_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file. `staged` lies beside it: the new bytes before the exchange, the old ones after it."""
+
+    path: str
+    staged: str
+    base: str
+    """Digest of the bytes before."""
+    new: str
+    """Digest of the bytes after."""
+
+    def said(self) -> dict[str, str]:
+        """As it stands in the file, with what a person would have to do."""
+        beside = f"{Path(self.path).parent.as_posix()}/{self.staged}".removeprefix("./")
+        how = f"to undo: if {beside} holds the old bytes ({self.base}), move it over {self.path}; else delete {beside}"
+        return {"path": self.path, "staged": self.staged, "base": self.base, "new": self.new, "how": how}
+
+
+def write(root: int, state: str, entries: Iterable[Entry], note: Mapping[str, Any]) -> None:
+    """Replace the recovery file; on the disk when this returns. `root` is the open working tree. Raises OSError."""
+    remedy = "run `doit apply:…` again: it undoes this first; or follow `how` for each file, then delete this file"
+    said = {"schema": SCHEMA, "state": state, "note": dict(note), "remedy": remedy, "files": [e.said() for e in entries]}
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(_WRITING, dir_fd=root)
+    places.write_new(root, _WRITING, json.dumps(said, indent=2, sort_keys=True).encode() + b"\n", 0o600)
+    os.rename(_WRITING, NAME, src_dir_fd=root, dst_dir_fd=root)
+    os.fsync(root)
+
+
+def remove(root: int) -> None:
+    """Delete the recovery file and what a killed writer of it left."""
+    for name in (NAME, _WRITING):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=root)
+    os.fsync(root)
+
+
+def read(root: int) -> tuple[str, list[Entry], dict[str, Any]] | None:
+    """(state, entries, note), or None when there is none. Raises ApplyFailed for one that cannot be trusted."""
+    seen = places.look(root, NAME, NAME)
+    if seen is None:
+        return None
+    try:
+        said = json.loads(seen.data)
+        entries = [Entry(**{key: str(item[key]) for key in ("path", "staged", "base", "new")}) for item in said["files"]]
+        state, note = str(said["state"]), dict(said["note"])
+        plain = all(
+            ".." not in Path(e.path).parts and not Path(e.path).is_absolute() and "/" not in e.staged for e in entries
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        plain = False
+    if not plain or said["schema"] != SCHEMA:
+        raise ApplyFailed("is not a recovery file of ours", where=NAME, remedy="see what it says, then move it away")
+    return state, entries, note
+
+
+def undo(root: int, entries: Iterable[Entry]) -> list[str]:
+    """Bring back the old bytes, in reverse order, and delete what lay beside; gives the paths that need a person.
+
+    Whether a file was exchanged is told by bytes alone. A destination that is neither old nor new is someone's edit.
+    """
+    return [entry.path for entry in reversed(list(entries)) if not _undone(root, entry)]
+
+
+def _undone(root: int, entry: Entry) -> bool:
+    try:
+        folder = places.open_folder(root, entry.path)
+    except ApplyFailed:
+        return False
+    try:
+        return _restored(folder, Path(entry.path).name, entry)
+    except (ApplyFailed, OSError):
+        return False
+    finally:
+        os.close(folder)
+
+
+def _restored(folder: int, name: str, entry: Entry) -> bool:
+    here, beside = (_digest(folder, at, entry.path) for at in (name, entry.staged))
+    if beside is None:
+        return here != entry.new  # nothing was staged: whatever is there is not ours
+    if beside != entry.new and here != entry.base:  # with the old bytes in place, it is only half staged
+        if here != entry.new:
+            return False  # the old bytes lie aside, and the place holds someone's edit
+        exchange(folder, entry.staged, name)
+        os.fsync(folder)
+        if _digest(folder, entry.staged, entry.path) != entry.new:  # an edit came in between: it goes back
+            exchange(folder, entry.staged, name)
+            return False
+    os.unlink(entry.staged, dir_fd=folder)
+    os.fsync(folder)
+    return True
+
+
+def tidy(root: int, entries: Iterable[Entry]) -> list[str]:
+    """Delete the old bytes of a finished replacement; gives the paths whose backup was edited meanwhile, and is kept."""
+    kept = []
+    for entry in entries:
+        folder = places.open_folder(root, entry.path)
+        try:
+            beside = _digest(folder, entry.staged, entry.path)
+            if beside == entry.base:
+                os.unlink(entry.staged, dir_fd=folder)
+                os.fsync(folder)
+            elif beside is not None:
+                kept.append(entry.path)
+        finally:
+            os.close(folder)
+    return kept
+
+
+def _digest(folder: int, name: str, path: str) -> str | None:
+    seen = places.look(folder, name, path)
+    return None if seen is None else digest.of_bytes(seen.data)
+
+
+def recover(root: Path) -> str | None:
+    """Finish or undo what a killed run left; says in words what was done, None when there was nothing.
+
+    Raises ApplyFailed naming the files that someone else has edited meanwhile; the recovery file then stays.
+    """
+    at = places.open_root(root)
+    try:
+        found = read(at)
+        if found is None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_WRITING, dir_fd=at)
+            return None
+        state, entries, note = found
+        left = tidy(at, entries) if state == DONE else undo(at, entries)
+        if left:
+            write(at, state if state == DONE else STUCK, [e for e in entries if e.path in left], note)
+            raise ApplyFailed(
+                f"an interrupted apply left files that were edited since: {', '.join(sorted(left))}",
+                where=NAME,
+                remedy="it says how to go on for each; then delete it",
+            )
+        remove(at)
+        return "an interrupted apply was " + ("finished" if state == DONE else "undone")
+    finally:
+        os.close(at)
