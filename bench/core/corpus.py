@@ -13,7 +13,7 @@ from bench.core import corpus_arms, corpus_task, lock, model_id, names, nearest,
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
 from bench.core.overrides import override as override
-from bench.core.suite import Arm, Limits, Suite, Task
+from bench.core.suite import FREE_ENGINES, Arm, Limits, Suite, Task
 from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
@@ -138,6 +138,7 @@ def _check_fit(suite: Suite, document: Node, path: str) -> None:
                 remedy="write graph: codeanalyzer",
             )
     _check_only(suite, document, path)
+    _check_reviews(suite, document, path)
     sources: dict[str, Mapping[str, Any]] = {}
     for task, node in zip(suite.tasks, document.value["tasks"].value, strict=True):
         if task.gold is None and any(arm.engine == "gold" and arm.runs(task.id) for arm in suite.arms):
@@ -167,3 +168,20 @@ def _check_only(suite: Suite, document: Node, path: str) -> None:
     for task, node in zip(ids, document.value["tasks"].value, strict=True):
         if not any(arm.runs(task) for arm in suite.arms):
             raise CorpusError(f"no arm runs the task {shown(task)}", where=place(path, node.at), remedy="add it to an only:")
+
+
+def _check_reviews(suite: Suite, document: Node, path: str) -> None:
+    """A task with labels asks for a review and for nothing else, so an arm fits the tasks that it runs, or is refused."""
+    for arm, node in zip(suite.arms, document.value["arms"].value, strict=True):
+        for task in suite.tasks if arm.engine not in FREE_ENGINES else ():
+            if arm.runs(task.id) and arm.reviews != task.review:
+                has = (
+                    "reviews, and the task {} has no review labels"
+                    if arm.reviews
+                    else "reviews nothing, as the task {} asks"
+                )
+                raise CorpusError(
+                    f"the arm {shown(arm.name)} {has.format(shown(task.id))}",
+                    where=place(path, node.at),
+                    remedy="name the tasks of each arm with only:",
+                )

@@ -1,7 +1,7 @@
 """Arms: those of corpus/arms.yaml by name, those written out in a suite, and what an arm may combine.
 
-A candidate runs as its incumbent with an overlay, so it takes over whatever it does not say. Engines are names here; whether
-one is installed is asked by what runs it.
+`{use: NAME, …}` is an arm of arms.yaml with other settings. A candidate runs as its incumbent with an overlay, so it takes
+over whatever it does not say. Engines are names here; whether one is installed is asked by what runs it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from bench.core import digest, names, nearest, schema, yamlmap
+from bench.core import arm_rules, digest, names, nearest, schema, yamlmap
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
-from bench.core.suite import ENGINES, FREE_ENGINES, Arm
+from bench.core.suite import ENGINES, Arm
 from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
 PARAMS_BYTES = 16 << 10
-_INHERITED = ("engine", "skills", "expects", "graph", "params", "only")
+_INHERITED = ("engine", "skills", "phases", "expects", "graph", "skill_tool", "plugin", "params", "only")
 
 
 def library(text: str | None, path: str, *, validated: bool = False) -> dict[str, tuple[Node, str]]:
@@ -44,8 +44,18 @@ def build(node: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: 
 
 
 def _look_up(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: str) -> tuple[Node, str]:
-    if isinstance(item.value, dict):
+    if not isinstance(item.value, dict):
+        return _known(item, path, known, arms_path)
+    if "use" not in item.value:
         return item, path
+    base, _file = _known(item.value["use"], path, known, arms_path)
+    said = {key: node for key, node in item.value.items() if key != "use"}
+    # Faults in what the arm of the library says are named at the place that uses it.
+    merged = {key: Node(node.value, item.at, node.keys) for key, node in base.value.items()} | said
+    return Node(merged, item.at, item.keys), path
+
+
+def _known(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: str) -> tuple[Node, str]:
     if item.value in known:
         return known[item.value]
     raise CorpusError(
@@ -70,6 +80,8 @@ def _arm(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> Arm:
         )
     base = by_name[of][0] if of else node
     said = {key: node.get(key) or base.get(key) for key in _INHERITED}
+    phases = tuple(item.value for item in said["phases"].value) if said["phases"] else ("work",)
+    plugin = {key: n.value for key, n in said["plugin"].value.items()} if said["plugin"] else {}
     arm = Arm(
         name=_name(node, path),
         role=role,
@@ -77,14 +89,28 @@ def _arm(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> Arm:
         skills=tuple(names.check_path(i.value, place(path, i.at)) for i in (said["skills"].value if said["skills"] else ())),
         overlay=_overlay(node, path),
         of=of,
-        expects=said["expects"].value if said["expects"] else None,
+        phases=phases,
+        expects=_expects(said["expects"], phases),
         graph=said["graph"].value if said["graph"] else False,
+        skill_tool=said["skill_tool"].value if said["skill_tool"] else True,
+        takes_plugin=said["plugin"] is not None,
+        plugin=plugin.get("dir"),
+        plugin_version=plugin.get("version"),
         replica=int(node.value["replica"].value) if node.get("replica") else None,
         params=_params(said["params"], path),
         only=frozenset(item.value for item in said["only"].value) if said["only"] else None,
     )
-    _check(arm, node, path)
+    arm_rules.check(arm, place(path, node.at))
     return arm
+
+
+def _expects(node: Node | None, phases: tuple[str, ...]) -> dict[str, str]:
+    """By phase; a plain name is what the last phase must use."""
+    if node is None:
+        return {}
+    if isinstance(node.value, str):
+        return {phases[-1]: node.value}
+    return {phase: item.value for phase, item in node.value.items()}
 
 
 def _incumbent(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> str:
@@ -127,36 +153,12 @@ def _params(node: Node | None, path: str) -> dict[str, Any]:
     return found
 
 
-def _check(arm: Arm, node: Node, path: str) -> None:
-    where = place(path, node.at)
-    free = arm.engine in FREE_ENGINES
-    if arm.role == "calibration" and not free:
-        raise CorpusError(
-            f"the calibration arm {shown(arm.name)} has the engine {arm.engine!r}", where=where, remedy="use nop or gold"
-        )
-    if free and (arm.skills or arm.overlay or arm.expects or arm.graph or arm.params):
-        raise CorpusError(f"the engine {arm.engine!r} of arm {shown(arm.name)} uses no skills, graph or params", where=where)
-    skills = [skill.rpartition("/")[2] for skill in arm.skills]
-    if arm.overlay and not skills:
-        raise CorpusError(
-            f"the arm {shown(arm.name)} has an overlay, but no skills to lay it over", where=where, remedy="add skills:"
-        )
-    if len({skill.casefold() for skill in skills}) < len(skills):
-        raise CorpusError(f"two skills of the arm {shown(arm.name)} have the same name", where=where, remedy="rename one")
-    if arm.expects and not arm.overlay and arm.expects not in skills:
-        raise CorpusError(
-            f"expects: the arm {shown(arm.name)} has no skill {shown(arm.expects)}",
-            where=where,
-            remedy=nearest.remedy(arm.expects, skills),
-        )
-
-
 def _no_twins(arms: Iterable[Arm], path: str, node: Node) -> None:
     seen: dict[bytes, str] = {}
     for arm, item in zip(arms, node.value, strict=True):
         same = replace(arm, name="", of=None)
-        said = digest.canonical([same.role, same.engine, same.skills, same.overlay, same.expects, same.graph, same.replica])
-        said += digest.canonical(dict(same.params))
+        said = digest.canonical([same.role, same.engine, same.skills, same.overlay, same.graph, same.replica, same.phases])
+        said += digest.canonical([dict(same.expects), same.skill_tool, same.plugin, same.plugin_version, dict(same.params)])
         if said in seen:
             raise CorpusError(
                 f"the arms {shown(seen[said])} and {shown(arm.name)} are the same, and would be one piece of evidence",

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.core import names, relpath
 from bench.core.names import shown
-from bench.core.suite import Gold, Oracle, OracleFile, Task
+from bench.core.suite import REVIEW_LABELS, Gold, Oracle, OracleFile, Task
 from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
@@ -150,8 +150,19 @@ def _no_clash(paths: list[str], key: str, node: Node | None, path: str) -> None:
 
 
 def _oracle(node: Node, path: str) -> Oracle:
+    labels = node.get("labels")
+    if labels is not None:
+        source = names.check_path(labels.value, place(path, labels.at))
+        return Oracle(files=(OracleFile(source, REVIEW_LABELS),), labels=True)
     files = tuple(_oracle_file(item, path) for item in node.value["files"].value)
     _no_clash([f.target for f in files], "oracle.files", node.value["files"], path)
+    targets = [f.target for f in files]
+    if REVIEW_LABELS in targets and (len(targets) > 1 or node.get("pytest")):
+        raise CorpusError(
+            f"oracle.files: {REVIEW_LABELS} makes the task a review, which has no other file and no pytest",
+            where=place(path, node.value["files"].at),
+            remedy="write oracle: {labels: FILE}",
+        )
     sources = [(f.sdist, f.source) for f in files]
     if len(set(sources)) < len(sources):
         raise CorpusError(
@@ -161,7 +172,8 @@ def _oracle(node: Node, path: str) -> Oracle:
     if pytest is None:
         command = _Texts(node, path).required("command", COMMAND_BYTES)
         report = node.get("report")
-        return Oracle(files=files, command=command, report=report.value if report else "exit")
+        labelled = [f.target for f in files] == [REVIEW_LABELS]
+        return Oracle(files=files, command=command, report=report.value if report else "exit", labels=labelled)
     args = pytest.get("args")
     return Oracle(
         files=files,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -82,7 +82,7 @@ def select(
     return Matrix(cells, tuple(t for t in chosen if t.id in begun), chosen_arms, skipped)
 
 
-def check_ready(suite: Suite, arms: Iterable[Arm]) -> None:
+def check_ready(suite: Suite, arms: Collection[Arm]) -> None:
     """Raise CorpusError when a suite that is to run cannot: a profile of a later release, no model where one is needed."""
     if suite.profile not in SUPPORTED_PROFILES:
         raise CorpusError(
@@ -90,6 +90,13 @@ def check_ready(suite: Suite, arms: Iterable[Arm]) -> None:
             where=f"suite {suite.name}",
             remedy=f"write profile: {SUPPORTED_PROFILES[0]}",
         )
+    for arm in arms:
+        if arm.takes_plugin and arm.plugin is None:
+            raise CorpusError(
+                f"the arm {shown(arm.name)} runs with a plugin, and neither it nor the command line says which",
+                where=f"suite {suite.name}",
+                remedy="give plugin_dir= and plugin_version=, or choose other arms with arms=",
+            )
     needs = [arm.name for arm in arms if arm.engine not in FREE_ENGINES]
     if needs and suite.model is None:
         raise CorpusError(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.core import model_id, nearest
+from bench.core import arm_rules, model_id, nearest, semver
 from bench.core.names import shown
 from bench.core.numbers import plain_number
 from bench.core.suite import EFFORTS, Suite
@@ -27,11 +28,33 @@ def override(suite: Suite, variables: Mapping[str, Any]) -> Suite:
     `arms` and `tasks` are comma-separated, or sequences. Raises UsageError naming the variable.
     """
     for name, value in variables.items():
-        if name not in VARIABLES:
-            raise UsageError("unknown variable", where=f"{name}=", remedy=nearest.remedy(name, VARIABLES))
-        if value is not None:
+        if name not in VARIABLES and name not in PLUGIN:
+            raise UsageError("unknown variable", where=f"{name}=", remedy=nearest.remedy(name, NAMES))
+        if value is not None and name in VARIABLES:
             suite = VARIABLES[name](suite, value)
-    return suite
+    return _plugin(suite, *(variables.get(name) for name in PLUGIN))
+
+
+def _plugin(suite: Suite, folder: Any, version: Any) -> Suite:
+    """The plugin of every arm that takes one: both variables or neither. A relative directory is one of the workspace."""
+    if folder is None and version is None:
+        return suite
+    if folder is None or version is None:
+        given, missing = PLUGIN if version is None else reversed(PLUGIN)
+        raise UsageError(f"needs {missing}= beside it", where=f"{given}=", remedy="give both, or neither")
+    folder, version = str(folder), str(version)
+    if fault := arm_rules.path_fault(folder):
+        raise UsageError(f"{shown(folder)} {fault}", where="plugin_dir=", remedy="name a directory")
+    if not semver.exact(version):
+        raise UsageError(f"not an exact version: {shown(version)}", where="plugin_version=", remedy="such as 1.4.0")
+    if not any(arm.takes_plugin for arm in suite.arms):
+        raise UsageError(
+            "no arm of the suite takes a plugin", where="plugin_dir=", remedy="name an arm that does with arms="
+        )
+    # What an arm says is relative to corpus/.
+    place = folder if folder.startswith(("/", "~")) else posixpath.normpath(posixpath.join("..", folder))
+    arms = (replace(arm, plugin=place, plugin_version=version) if arm.takes_plugin else arm for arm in suite.arms)
+    return replace(suite, arms=tuple(arms))
 
 
 def _model(suite: Suite, value: Any) -> Suite:
@@ -120,3 +143,6 @@ VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "tasks": _tasks,
 }
 """The variables that a suite knows; others (`sandbox`, `record`) concern the run and not the suite."""
+PLUGIN = ("plugin_dir", "plugin_version")
+"""Two that go together."""
+NAMES = (*VARIABLES, *PLUGIN)

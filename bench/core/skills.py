@@ -17,6 +17,8 @@ from bench.errors import CorpusError
 
 MANIFEST = "SKILL.md"
 OVERLAY = "overlay"
+PLUGIN = "plugin"
+"""Roles of files beside `<skill>/…`; no skill is called that."""
 INSTALLED = ".claude/skills/"
 """Prefix that an overlay of the reference carries; ours may leave it out."""
 MAX_BYTES = 4 << 20
@@ -76,7 +78,7 @@ def _described(skill: str, said: dict[object, object], where: str) -> Described:
 
 def check_skill(skill: str, files: Mapping[str, bytes]) -> None:
     """Refuse a skill, {path below it: bytes}, that is too large, misnamed or without SKILL.md."""
-    if skill == OVERLAY or len(skill) > MAX_NAME or not _NAME.fullmatch(skill):
+    if skill in (OVERLAY, PLUGIN) or len(skill) > MAX_NAME or not _NAME.fullmatch(skill):
         what = "is not a name of a skill: lower-case words joined by hyphens"
         raise CorpusError(what, where=f"skill {skill}", remedy="rename the directory")
     if MANIFEST not in files:

@@ -14,6 +14,10 @@ GRAPHS = ("codeanalyzer", "gitnexus", "none")
 PROFILES = ("implementation", "review", "paired")
 SUPPORTED_PROFILES = ("implementation",)
 """Profiles that this release can run; the others are read, so that one corpus serves several releases."""
+PHASES = (("work",), ("plan", "work"), ("review",))
+"""The sessions of an arm, in their order: what each is asked for."""
+REVIEW_LABELS = "review-labels.json"
+"""Target of the one oracle file that makes a task a review task."""
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 
@@ -46,16 +50,30 @@ class Arm:
     """Directory of Markdown files relative to corpus/, laid over the skills of the arm."""
     of: str | None = None
     """A candidate's incumbent arm."""
-    expects: str | None = None
-    """Name of the skill whose use the transcript must show."""
+    phases: tuple[str, ...] = ("work",)
+    """One of PHASES."""
+    expects: Mapping[str, str] = field(default_factory=dict)
+    """Phase → name of the skill whose use that phase's transcript must show."""
     graph: bool = False
-    """Whether the agent is given the graph."""
+    """Whether the agent is given the graph and its tools."""
+    skill_tool: bool = True
+    """Whether the agent may load skills at all (engine claude); false = the Skill tool is disallowed."""
+    takes_plugin: bool = False
+    """Whether the arm runs with a plugin; which one, the arm or the command line says."""
+    plugin: str | None = None
+    """The plugin's directory, relative to corpus/ or absolute; set with `plugin_version` or not at all."""
+    plugin_version: str | None = None
     replica: int | None = None
     """Tells A/A arms apart, which would otherwise be one piece of evidence."""
     only: frozenset[str] | None = None
     """Ids of the tasks that the arm runs; None = all of the suite. A candidate runs those of its incumbent."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Engine settings that reach the result."""
+
+    @property
+    def reviews(self) -> bool:
+        """Whether the arm's result is a review, and no change of the workspace."""
+        return self.phases[-1] == "review"
 
     def runs(self, task: str) -> bool:
         """Whether the arm runs the task of that id."""
@@ -74,7 +92,7 @@ class OracleFile:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Hidden grader. Exactly one of `command` and `pytest` is set."""
+    """Hidden grader. Exactly one of `command` and `pytest` is set; neither where only `labels` grade."""
 
     files: tuple[OracleFile, ...]
     command: str | None = None
@@ -86,11 +104,14 @@ class Oracle:
     """pytest form: workspace directories put first for the code under test."""
     args: tuple[str, ...] = ()
     pytest: bool = False
+    labels: bool = False
+    """Whether the one file is `review-labels.json`: then the task is a review, scored against it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The reference solution: a patch under oracles/, or the difference to a later release."""
+    """The reference solution: a patch under oracles/ (of a review task: a review-output.json), or the difference to a later
+    release."""
 
     patch: str | None = None
     sdist: str | None = None
@@ -117,6 +138,11 @@ class Task:
     oracle: Oracle | None = None
     gold: Gold | None = None
     expensive: bool = False
+
+    @property
+    def review(self) -> bool:
+        """Whether a review is asked for."""
+        return self.oracle is not None and self.oracle.labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,12 +72,12 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         template=layout.record("template", pipeline.source_name(suite, task)),
         graph=layout.record("graph", pipeline.graph_name(suite, task) or "") if arm.graph else None,
         assets=layout.record("assets", own) if uses_assets(task) else None,
-        skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills else None,
+        skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills or arm.plugin else None,
         runtime=layout.record("runtime", arm.engine),
         gold=layout.record("gold", own) if arm.engine == "gold" and task.gold else None,
         files={"cassette": cassette} | _copied(pipeline, task),
         oracle=layout.record("oracle", own) if task.oracle else None,
-        expected=layout.record("expected", own) if task.oracle and task.gold else None,
+        expected=layout.record("expected", own) if task.oracle and task.gold and not task.review else None,
         session_params=session_params(suite, task, arm),
         cell_params={
             "verify": task.verify,
@@ -109,5 +109,6 @@ def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
     if arm.engine not in FREE_ENGINES:
         limits |= {"session_s": suite.limits.session_s, "turns": suite.limits.turns, "tokens": suite.limits.tokens}
         said |= {"prompt": task.prompt, "model": suite.model, "effort": suite.effort}
-        said |= {"expected_skill": arm.expects, "engine_params": dict(arm.params)}
+        said |= {"phases": list(arm.phases), "expected_skills": dict(arm.expects), "skill_tool": arm.skill_tool}
+        said |= {"engine_params": dict(arm.params)}
     return said | {"limits": limits}

@@ -12,7 +12,8 @@ from typing import Any
 
 import bench.layout as layout
 from bench.core.matrix import Cell
-from bench.effects import engines, indexers, interpreter, listing, mounts
+from bench.core.skills import OVERLAY, PLUGIN
+from bench.effects import engines, indexers, interpreter, listing, mounts, plugins
 from bench.effects.sandbox import runner
 from bench.effects.sources import directory
 from bench.errors import MissingPart
@@ -86,6 +87,8 @@ def oracles(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
         if task.oracle is not None:
             said = dataclasses.asdict(task.oracle)
             del said["files"]
+            if not task.oracle.labels:
+                del said["labels"]
             listed: list[dict[str, Any]] = []
             files = {}
             for file in task.oracle.files:
@@ -104,14 +107,14 @@ def golds(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any], Maybe]
         gold = task.gold
         if gold is not None:
             params = {"exclude": list(gold.exclude), "sdist": gold.sdist, "sha256": gold.sha256} if gold.sdist else {}
-            files = {"patch": f"{layout.ORACLES}/{gold.patch}" if gold.patch else None}
+            files = {"review" if task.review else "patch": f"{layout.ORACLES}/{gold.patch}" if gold.patch else None}
             yield name, layout.record("template", pipeline.source_name(suite, task)), params, files
 
 
 def expected(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe]]:
     """(name, params, needs) where expected test ids are learned from gold."""
     for suite, task, name in pipeline.named_tasks():
-        if task.oracle is not None and task.gold is not None:
+        if task.oracle is not None and task.gold is not None and not task.review:
             needs = {
                 "template": layout.record("template", pipeline.source_name(suite, task)),
                 "gold": layout.record("gold", name),
@@ -122,21 +125,23 @@ def expected(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe]]:
 
 
 def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
-    """(name, params, raw files by role) of each arm that has skills."""
+    """(name, params, raw files by role) of each arm that has skills or a plugin."""
     for suite in pipeline.suites.values():
         for arm in suite.arms:
-            if not arm.skills:
-                continue
-            files: Paths = {}
-            folders = {Path(folder).name: folder for folder in arm.skills}
-            if arm.overlay:
-                folders["overlay"] = arm.overlay
-            for role, folder in folders.items():
-                where = Path(layout.CORPUS, folder)
-                seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
-                files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
-            params = {"skills": [Path(skill).name for skill in arm.skills], "overlay": arm.overlay is not None}
-            yield f"{suite.name}/{arm.name}", params, files
+            if arm.skills or arm.plugin:
+                folders = {Path(folder).name: folder for folder in arm.skills}
+                if arm.overlay:
+                    folders[OVERLAY] = arm.overlay
+                files: Paths = {}
+                for role, folder in folders.items():
+                    where = Path(layout.CORPUS, folder)
+                    seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
+                    files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
+                params: dict[str, Any] = {"skills": list(folders)[: len(arm.skills)], "overlay": arm.overlay is not None}
+                if arm.plugin:
+                    files |= {f"{PLUGIN}/{path}": where for path, where in plugins.listed(arm.plugin, pipeline.root).items()}
+                    params["plugin"] = {"version": arm.plugin_version, "expects": sorted(set(arm.expects.values()))}
+                yield f"{suite.name}/{arm.name}", params, files
 
 
 def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -17,8 +17,8 @@ RECORD = "record"
 def refuse_unknown(given: Mapping[str, str]) -> None:
     """Raises UsageError naming the nearest variable."""
     for name in given:
-        if name not in overrides.VARIABLES and name != RECORD:
-            known = [*overrides.VARIABLES, RECORD]
+        if name not in overrides.NAMES and name != RECORD:
+            known = [*overrides.NAMES, RECORD]
             raise UsageError(f"unknown variable {name!r}", where="command line", remedy=nearest.remedy(name, known))
 
 

@@ -71,7 +71,7 @@ class _Session:
 
 
 def make(job: Job, context: Context) -> Made:
-    """params {engine, role, prompt, setup, model, effort, run, limits, expected_skill, engine_params}; inputs {template,
+    """params {engine, role, prompt, setup, model, effort, run, limits, expected_skills, engine_params}; inputs {template,
     graph?, assets?, skill?, gold?}; files {cassette?, copy/<path>…} → body of the reference's outcome fields, outputs
     {transcript, changes, calls?, recording?}. Raises what concerns the machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), _hidden(context))
@@ -168,7 +168,7 @@ def _readonly(job: Job, context: Context) -> tuple[Bind, ...]:
     """Mounts that the session gets and its setup does not."""
     binds = []
     skill, graph = job.inputs.get("skill"), job.inputs.get("graph")
-    if skill:
+    if skill and "tree" in skill.outputs:
         binds.append(Bind(trees.expand(context.store, skill.outputs["tree"].blob), SKILLS))
     if graph:
         folder = context.scratch / "graph"
@@ -180,7 +180,7 @@ def _readonly(job: Job, context: Context) -> tuple[Bind, ...]:
 
 def _skills(job: Job, context: Context) -> tuple[Skill, ...]:
     record = job.inputs.get("skill")
-    if record is None:
+    if record is None or "tree" not in record.outputs:
         return ()
     texts = {entry.path: entry.data for entry in trees.entries_of(context.store.get(record.outputs["tree"].blob))}
     found = []
@@ -203,7 +203,7 @@ def _work(job: Job, context: Context, room: Room, session: _Session) -> Outcome:
         run=int(params.get("run", 0)),
         limits=params["limits"],
         skills=_skills(job, context),
-        expected_skill=params.get("expected_skill"),
+        expected_skill=(params.get("expected_skills") or {}).get("work"),
         patch=context.store.get(gold.outputs["patch"].blob) if gold else None,
         cassette=context.store.get(cassette.blob) if cassette else None,
         cassette_name=model.partition("/")[2] if model and cassette else None,

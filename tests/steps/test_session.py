@@ -71,7 +71,7 @@ def play(context: Context, inputs: Mapping[str, Record], cassette: bytes | None 
         "effort": None,
         "run": 0,
         "limits": LIMITS,
-        "expected_skill": None,
+        "expected_skills": {},
         "engine_params": {},
     } | more
     return session.make(job_of("session", context, params, {"cassette": cassette} if cassette else None, inputs), context)
@@ -145,7 +145,7 @@ def test_a_skill_is_there_for_the_session_and_cannot_be_changed(context: Context
     path = f"{session.SKILLS}/greeting/SKILL.md"
     attacks = [f"echo x > {path}", f"rm -rf {session.SKILLS}", f"mv {session.SKILLS} /tmp/away", "mv /opt /tmp/away"]
     cassette = tape(f"cat {path}", *({"run": a, "fails": True} for a in attacks), f"cat {path}", skills=("greeting",))
-    made = play(context, {"template": lower, "skill": offered}, cassette, expected_skill="greeting")
+    made = play(context, {"template": lower, "skill": offered}, cassette, expected_skills={"work": "greeting"})
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
     assert made.body["skill_invoked"] is True
     assert made.body["workspace_changed"] is False
@@ -153,7 +153,7 @@ def test_a_skill_is_there_for_the_session_and_cannot_be_changed(context: Context
 
 def test_a_skill_that_was_not_read_is_evidence_of_its_own(context: Context, lower: Record, offered: Record) -> None:
     made = play(
-        context, {"template": lower, "skill": offered}, tape("true", skills=("greeting",)), expected_skill="greeting"
+        context, {"template": lower, "skill": offered}, tape("true", skills=("greeting",)), expected_skills={"work": "greeting"}
     )
     assert (made.state, made.body["error_kind"], made.body["skill_invoked"]) == (records.FINAL, "skill-not-invoked", False)
 
