@@ -1,0 +1,71 @@
+"""When a session may start: how long a rate limit is waited for, what a session is expected to cost, what a budget leaves.
+
+Pure arithmetic on what it is told. It decides on starts alone and ends no session; which failures count as an outage is the
+breaker's (`bench.core.breaker`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+LIMITED = frozenset({"rate-limit", "usage-limit"})
+"""Outage classes that end by themselves at a time that the service often names."""
+
+MARGIN_S = 5.0
+"""Seconds waited beyond a reset: the service's clock is not ours, and a session that starts too early costs a session."""
+
+FALLBACK_S = 60.0
+"""Seconds waited where the service names no reset: requests are limited per minute by the providers that we route to."""
+
+MAX_PAUSE_S = 6 * 3600.0
+"""The longest wait, in seconds. Usage windows of five hours are waited for; a weekly one is for the next run."""
+
+TRIES = 3
+"""How often one run starts a session that a rate limit ended; after that the limit is an outage like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A session was ended by a rate limit. `resets_at` in seconds since 1970, or None where the service did not say."""
+
+    cls: str
+    resets_at: float | None
+
+
+def limited(body: Mapping[str, Any]) -> Limited | None:
+    """What a session's body (field outage: {cls, resets_at?}) says of a limit; None for any other end."""
+    told = body.get("outage")
+    if not isinstance(told, Mapping) or told.get("cls") not in LIMITED:
+        return None
+    reset = told.get("resets_at")
+    known = isinstance(reset, int | float) and not isinstance(reset, bool)
+    return Limited(str(told["cls"]), float(reset) if known and reset is not None else None)
+
+
+def resume_at(now: float, limit: Limited) -> float | None:
+    """When sessions may start again (seconds since 1970), or None when that is further away than a run waits."""
+    until = now + FALLBACK_S if limit.resets_at is None else max(now, limit.resets_at) + MARGIN_S
+    return until if until - now <= MAX_PAUSE_S else None
+
+
+def expected_usd(arm: Sequence[float], given: float | None) -> float | None:
+    """Dollars that a session is expected to cost: the median of its arm's finished ones, else what the suite says, else
+    None = unknown."""
+    return median(arm) if arm else given
+
+
+def over_budget(budget: float, spent: float, reserved: float, expected: float | None) -> str | None:
+    """Why a session is held back, all in dollars; `reserved` is what running sessions are expected to spend yet.
+
+    A session of unknown cost counts as nothing, and may start as long as anything is left.
+    """
+    if spent + reserved >= budget:
+        running = f", ${reserved:.2f} expected of running ones" if reserved else ""
+        return f"the budget of ${budget:.2f} is used up (${spent:.2f} spent in this run{running})"
+    if expected is not None and spent + reserved + expected > budget:
+        known = f"${spent + reserved:.2f} spent or expected of running sessions in this run"
+        return f"the budget of ${budget:.2f} does not cover it ({known}, this one expected to cost ${expected:.2f})"
+    return None
