@@ -13,7 +13,7 @@ from bench.core import corpus_arms, corpus_task, lock, model_id, names, nearest,
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
 from bench.core.overrides import override as override
-from bench.core.suite import FREE_ENGINES, Arm, Limits, Suite, Task
+from bench.core.suite import FREE_ENGINES, Arm, Limits, Mirror, Suite, Task
 from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
@@ -99,7 +99,17 @@ def _suite(document: Node, path: str, arms: tuple[Arm, ...], tasks: tuple[Task, 
         limits=_limits(document.get("limits")),
         promotion=_promotion(document.get("promotion"), profile, path),
         env_aliases={key: node.value for key, node in said("env_aliases", {}).items()},
+        mirrors=tuple(_mirror(node, path) for node in said("mirrors", ())),
     )
+
+
+def _mirror(node: Node, path: str) -> Mirror:
+    """A directory of the working tree, relative to the workspace, or one with the skills that it carries."""
+    if not isinstance(node.value, dict):
+        return Mirror(names.check_path(node.value, place(path, node.at)))
+    folder, skills = node.value["dir"], node.get("skills")
+    carried = frozenset(item.value for item in skills.value) if skills else None
+    return Mirror(names.check_path(folder.value, place(path, folder.at)), carried)
 
 
 def _limits(node: Node | None) -> Limits:

@@ -42,6 +42,7 @@ def build(node: Node, path: str) -> Task:
         prompt=text.required("prompt", PROMPT_BYTES),
         verify=text.required("verify", COMMAND_BYTES),
         setup=text.optional("setup", COMMAND_BYTES),
+        patch=_path(node.get("patch"), path),
         dependencies=_requirements(node.get("dependencies"), path),
         sandbox_copy=_paths(node.get("sandbox_copy"), path),
         sandbox_dependencies=_mounts(node.get("sandbox_dependencies"), path),
@@ -130,6 +131,10 @@ def _requirements(node: Node | None, path: str) -> tuple[str, ...]:
 
 def _paths(node: Node | None, path: str, *, root: bool = False) -> tuple[str, ...]:
     return tuple(names.check_path(i.value, place(path, i.at), root=root) for i in (node.value if node else ()))
+
+
+def _path(node: Node | None, path: str) -> str | None:
+    return names.check_path(node.value, place(path, node.at)) if node else None
 
 
 def _mounts(node: Node | None, path: str) -> tuple[tuple[str, str], ...]:

@@ -131,6 +131,8 @@ class Task:
     prompt: str
     verify: str
     setup: str | None = None
+    patch: str | None = None
+    """Relative to corpus/: a change that is laid over the source before anything runs there (a case to review)."""
     dependencies: tuple[str, ...] = ()
     """pip requirements."""
     sandbox_copy: tuple[str, ...] = ()
@@ -143,6 +145,14 @@ class Task:
     def review(self) -> bool:
         """Whether a review is asked for."""
         return self.oracle is not None and self.oracle.labels
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A directory, relative to the working tree, that holds `<skill>/…` as well; `skills` None = all of them."""
+
+    folder: str
+    skills: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,8 @@ class Suite:
     promotion: Mapping[str, Any] = field(default_factory=dict)
     env_aliases: Mapping[str, str] = field(default_factory=dict)
     """Our variable name → the name that commands of this suite also get."""
+    mirrors: tuple[Mirror, ...] = ()
+    """Where `doit apply` puts a promoted skill besides its own directory."""
     expensive: bool = False
     """Whether the expensive tasks are selected too; only the command line sets it."""
 

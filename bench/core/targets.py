@@ -12,15 +12,8 @@ from dataclasses import dataclass
 
 from bench.core import skills
 from bench.core.names import shown
+from bench.core.suite import Mirror
 from bench.errors import ApplyFailed
-
-
-@dataclass(frozen=True, slots=True)
-class Mirror:
-    """A directory, relative to the working tree, that holds `<skill>/…` as well; `skills` None = all of them."""
-
-    folder: str
-    skills: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

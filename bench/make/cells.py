@@ -75,7 +75,8 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills or arm.plugin else None,
         runtime=layout.record("runtime", arm.engine),
         gold=layout.record("gold", own) if arm.engine == "gold" and task.gold else None,
-        files={"cassette": cassette} | _copied(pipeline, task),
+        files={"cassette": cassette, "patch": f"{layout.CORPUS}/{task.patch}" if task.patch else None}
+        | _copied(pipeline, task),
         oracle=layout.record("oracle", own) if task.oracle else None,
         expected=layout.record("expected", own) if task.oracle and task.gold and not task.review else None,
         session_params=session_params(suite, task, arm),

@@ -330,3 +330,11 @@ def test_a_suite_file_with_any_passage_replaced_is_read_or_refused(start, length
 def test_an_arms_file_of_any_text_is_read_or_refused(text):
     said = suites.fault(suites.parse, suites.SUITE, arms=text)
     assert said is None or said.startswith("corpus/")
+
+
+def test_mirrors_are_directories_that_may_carry_only_some_skills():
+    found = suites.parse(suites.suite(mirrors=["plugin/skills", {"dir": "other/skills", "skills": ["hunt"]}])).mirrors
+    assert [(m.folder, m.skills) for m in found] == [("plugin/skills", None), ("other/skills", frozenset({"hunt"}))]
+    for bad in ("../up", {"skills": ["hunt"]}, {"dir": "x", "also": 1}, 3):
+        with pytest.raises(CorpusError, match=r"^corpus/demo\.yaml:"):
+            suites.parse(suites.suite(mirrors=[bad]))

@@ -232,3 +232,10 @@ def test_the_position_is_that_of_the_fault():
     text += "  oracle:\n    command: 'true'\n    files:\n    - source: a\n      target: ../a\n"
     with pytest.raises(CorpusError, match=r"^corpus/demo\.yaml:13:15: the path '\.\./a' holds"):
         suites.parse_text(text)
+
+
+def test_a_patch_is_a_path_below_the_corpus():
+    assert parse_task(patch="reviews/one.patch").patch == "reviews/one.patch"
+    assert parse_task().patch is None
+    assert "'../x.patch'" in refused(patch="../x.patch")
+    assert "unknown key" in refused(patches="x")

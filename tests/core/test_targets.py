@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.core.targets import Mirror, targets
+from bench.core.suite import Mirror
+from bench.core.targets import targets
 from bench.errors import ApplyFailed
 
 BASE = {"hunt/SKILL.md": b"old", "hunt/notes.md": b"same", "review/SKILL.md": b"old review"}
