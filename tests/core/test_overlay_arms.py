@@ -1,0 +1,60 @@
+"""Spec 2.9 and incident 15: an overlay is measured on exactly the arms that it touches, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.core import overlay_arms
+from bench.core.suite import Arm
+from bench.errors import CorpusError
+
+NOP = Arm("nop", "calibration", "nop")
+OTHER_REVIEW = Arm("other_review", "comparator", "claude", phases=("review",))
+FULL = Arm("full", "incumbent", "claude", skills=("skills/plan", "skills/work"), phases=("plan", "work"))
+DIRECT = Arm("direct", "incumbent", "claude", skills=("skills/work",))
+REVIEW = Arm("review", "incumbent", "claude", skills=("skills/look",), phases=("review",))
+PAIRS = [
+    replace(arm, name=f"candidate_{arm.name}", role="candidate", of=arm.name, overlay="old")
+    for arm in (FULL, DIRECT, REVIEW)
+]
+ARMS = [NOP, OTHER_REVIEW, FULL, PAIRS[0], DIRECT, PAIRS[1], REVIEW, PAIRS[2]]
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["plan/SKILL.md"], ["nop", "full", "candidate_full"]),
+        (["work/SKILL.md"], ["nop", "full", "candidate_full", "direct", "candidate_direct"]),
+        ([".claude/skills/look/SKILL.md"], ["nop", "other_review", "review", "candidate_review"]),
+        (
+            ["look/SKILL.md", "work/a.md"],
+            ["nop", "full", "candidate_full", "direct", "candidate_direct", "review", "candidate_review"],
+        ),
+    ],
+)
+def test_arms_follow_from_the_touched_skills(paths: list[str], expected: list[str]) -> None:
+    arms = overlay_arms.laid(ARMS, "mine", paths)
+    assert [arm.name for arm in arms] == expected
+    assert {arm.overlay for arm in arms if arm.role == "candidate"} == {"mine"}
+    overlay_arms.check(arms, "mine", paths)
+
+
+def test_a_touched_incumbent_without_its_candidate_is_refused() -> None:
+    arms = [arm for arm in ARMS if arm.name != "candidate_direct"]
+    with pytest.raises(CorpusError, match="which the arm 'direct' has too"):
+        overlay_arms.laid(arms, "mine", ["work/SKILL.md"])
+
+
+def test_an_untouched_pair_is_refused() -> None:
+    arms = [replace(arm, overlay="mine") if arm.role == "candidate" else arm for arm in ARMS]
+    with pytest.raises(CorpusError, match=r"no skill of the arm 'candidate_\w+', which would be measured against itself"):
+        overlay_arms.check(arms, "mine", ["plan/SKILL.md"])
+
+
+def test_a_skill_that_no_arm_has_is_refused() -> None:
+    with pytest.raises(CorpusError, match="no candidate arm of the suite"):
+        overlay_arms.laid(ARMS, "mine", ["unknown/SKILL.md"])
+    with pytest.raises(CorpusError, match="which no candidate arm that carries it has"):
+        overlay_arms.laid(ARMS, "mine", ["unknown/SKILL.md", "plan/SKILL.md"])
