@@ -111,7 +111,7 @@ def graded(session: Mapping[str, Any], authored: Authored, changed: bool, oracle
     return {
         "ok": ok,
         "resolved": ok and passed is True and judged is True,
-        **_said(cause),
+        **said(cause),
         "authored_tests_passed": passed,
         "authored_test_output": steady.tail(authored.output) if authored.ran else "",
         "oracle_passed": judged,
@@ -126,7 +126,7 @@ def ungraded(session: Mapping[str, Any], state: str, reason: str | None) -> dict
     return {
         "ok": False,
         "resolved": False,
-        **_said(cause),
+        **said(cause),
         "authored_tests_passed": None,
         "authored_test_output": None,
         "oracle_passed": None,
@@ -138,10 +138,11 @@ def unavailable(body: Mapping[str, Any], why: str) -> dict[str, Any]:
     """What changes in a graded cell whose oracle could not be used: it is not resolved, and unless something came first,
     that is the cause."""
     unresolved = {"resolved": False, "oracle_passed": None, "oracle": None}
-    return unresolved | ({} if body.get("error_kind") else _said(Cause("oracle-unavailable", "oracle-unavailable", why)))
+    return unresolved | ({} if body.get("error_kind") else said(Cause("oracle-unavailable", "oracle-unavailable", why)))
 
 
-def _said(cause: Cause | None) -> dict[str, str | None]:
+def said(cause: Cause | None) -> dict[str, str | None]:
+    """A cause as a cell's three fields; null for a resolved cell."""
     return {
         "error_kind": cause.kind if cause else None,
         "error_class": cause.cls if cause else None,

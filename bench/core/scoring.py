@@ -12,7 +12,7 @@ positive at its reported weight. An identical finding under another id is one mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -84,7 +84,7 @@ def score(review: Review, labels: Sequence[Label]) -> dict[str, Any]:
     )
 
 
-def passed(figures: dict[str, Any]) -> bool:
+def passed(figures: Mapping[str, Any]) -> bool:
     """The oracle's word on a review: nothing wrong, nothing missed, the right verdict."""
     return not figures["false_positives"] and not figures["false_negatives"] and figures["verdict_correct"] is True
 

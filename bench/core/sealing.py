@@ -50,9 +50,10 @@ def _bounded(files: Mapping[str, bytes], count: int, each: int, total: int) -> N
 def check_command(oracle: Mapping[str, Any], targets: Sequence[str]) -> dict[str, Any]:
     """`{command, pytest, report, paths, pythonpath, args}` with every default, checked. `targets` are the sealed files.
 
-    Exactly one of `command` and `pytest` is set; the pytest form runs only what is sealed.
+    Exactly one of `command` and `pytest` is set; the pytest form runs only what is sealed. Review labels are the one oracle
+    of which nothing is run: a command beside them is kept and not needed.
     """
-    command, pytest = oracle.get("command"), bool(oracle.get("pytest"))
+    command, pytest, labels = oracle.get("command"), bool(oracle.get("pytest")), bool(oracle.get("labels"))
     said: dict[str, Any] = {
         "command": command,
         "pytest": pytest,
@@ -61,7 +62,7 @@ def check_command(oracle: Mapping[str, Any], targets: Sequence[str]) -> dict[str
         "pythonpath": list(oracle.get("pythonpath") or ()),
         "args": list(oracle.get("args") or ()),
     }
-    if (command is None) == (not pytest):
+    if (command is None) == (not pytest) and not (labels and not pytest):
         raise CorpusError("exactly one of command and pytest must be given", where="oracle")
     if said["report"] not in REPORTS:
         raise CorpusError(f"report is {said['report']!r}, not one of {', '.join(REPORTS)}", where="oracle")

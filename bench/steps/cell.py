@@ -3,6 +3,8 @@
 params {verify, verify_s, oracle_s, prices, role, aliases}; inputs {session, template, oracle?, expected?, assets?} → body
 of the reference's outcome fields, outputs {patch}. Order: layers rebuilt, planted files out, authored tests, oracle, patch
 and churn, skill, cost, alarms. The body holds no clock, path or random value. A session that left nothing is not graded.
+Where the oracle is review labels, the artifact is scored instead: such a session has no patch, since what its workspace
+holds is the change under review.
 """
 
 from __future__ import annotations
@@ -11,16 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import alarms, cost, junit, outcome, verdict
+from bench.core import alarms, cost, junit, labels, outcome, review_artifact, review_outcome, verdict
 from bench.core.markers import VARIABLES
 from bench.core.outcome import Authored
-from bench.core.records import FINAL, Record
+from bench.core.records import FINAL, NOT_RUN, Record
+from bench.core.suite import REVIEW_LABELS
 from bench.core.verdict import Ended, Expected, Verdict
 from bench.effects import changes as changes_module
 from bench.effects import trees
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
-from bench.effects.grading import patches, staging, verifiers
+from bench.effects.grading import artifacts, patches, staging, verifiers
 from bench.effects.grading.patches import EMPTY, Patch
 from bench.effects.grading.staging import Stage
 from bench.effects.grading.verifiers import Hidden, Run, View
@@ -44,6 +47,8 @@ def make(job: Job, context: Context) -> Made:
     changes = _changes(session, context)
     transcript = context.store.get(session.outputs["transcript"].blob) if "transcript" in session.outputs else b""
     common = _carried(session, changes) | _priced(session.body, job.params)
+    if _reviews(job):
+        return _made(*_review(job, context, changes, common | {"churn_digest": None}, transcript), session)
     if changes is None or not outcome.may_grade(session.state, session.body):
         body = common | outcome.ungraded(session.body, session.state, session.reason) | _churn(None)
         return _made(body | {"alarms": _asked(transcript)}, {}, session)
@@ -55,6 +60,40 @@ def make(job: Job, context: Context) -> Made:
     raised = _alarms(job, context, changes, graded, transcript)
     outputs = {"patch": context.store.put(graded.patch.data)}
     return _made(body | {"alarms": raised}, outputs, session)
+
+
+def _reviews(job: Job) -> bool:
+    return "oracle" in job.inputs and labels.is_review(file["target"] for file in job.inputs["oracle"].body.get("files", ()))
+
+
+def _review(
+    job: Job, context: Context, changes: Changes | None, common: dict[str, Any], transcript: bytes
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Body and outputs of a review's cell. The artifact itself is among them: a score is to be checked by hand."""
+    session, calibration = job.inputs["session"], job.params["role"] == review_outcome.CALIBRATION
+    outputs = {"review": session.outputs["review"]} if "review" in session.outputs else {}
+    handed = context.store.get(outputs["review"].blob) if outputs else None
+    truth = labels.parse(_labels(job, context), "review-labels.json")
+    judged = review_outcome.judge(handed, session.body.get("review"), truth)
+    if changes is None or not outcome.may_grade(session.state, session.body):
+        scored = review_outcome.unscored(judged) if session.state != NOT_RUN else {}
+        body = common | outcome.ungraded(session.body, session.state, session.reason) | _churn(None) | scored
+        return body | {"alarms": _asked(transcript)}, outputs
+    staged = staging.stage(
+        context.store, job.inputs["template"], job.inputs.get("assets"), scratch=context.scratch, cancel=context.cancel
+    )
+    place = artifacts.Place(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE)
+    aliases = job.params.get("aliases") or {}
+    with staging.view(staged, changes) as view, artifacts.shown(view, handed, place, context.scratch, aliases) as shown:
+        authored = _authored(shown, job.params, context)
+    graded = review_outcome.graded(session.body, authored, judged, calibration=calibration)
+    names = [*(name for name in VARIABLES if name != review_artifact.VARIABLE), REVIEW_LABELS]
+    raised = [*_asked(transcript), *alarms.of_names(transcript, names)]
+    return common | graded | _churn(None) | {"alarms": raised}, outputs
+
+
+def _labels(job: Job, context: Context) -> bytes:
+    return context.store.get(job.inputs["oracle"].outputs[f"file/{REVIEW_LABELS}"].blob)
 
 
 def _made(body: dict[str, Any], outputs: Mapping[str, Any], session: Record) -> Made:

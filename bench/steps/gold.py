@@ -1,8 +1,9 @@
 """Step `gold`: the reference solution of a task as one git patch, proved to apply to the template.
 
-params {exclude, sdist?, sha256?}; inputs {template}; files {patch?} → body {files, insertions, deletions}, outputs
+params {exclude, sdist?, sha256?}; inputs {template}; files {patch? | review?} → body {files, insertions, deletions}, outputs
 {patch}. Either a patch under oracles/, or the difference to a later release without what `exclude` names (its tests, its
-packaging files) and without what the template had taken out. Whether gold solves the task is not asked here.
+packaging files) and without what the template had taken out. Of a review task it is a valid review: body {verdict,
+findings}, outputs {review}. Whether gold solves the task is not asked here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from bench.core import review_artifact
 from bench.core.records import Record
+from bench.core.review_artifact import Fault
 from bench.effects import changes, registry, trees
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
@@ -23,6 +26,8 @@ KIND = "gold"
 
 def make(job: Job, context: Context) -> Made:
     """Obtain, check, count."""
+    if "review" in job.files:
+        return _review(job, context)
     source = job.inputs["template"]
     staged = staging.stage(context.store, source, None, scratch=context.scratch, cancel=context.cancel)
     if job.params.get("sdist"):
@@ -40,6 +45,13 @@ def make(job: Job, context: Context) -> Made:
     given = given if "patch" in job.files and not job.params.get("sdist") else made.data
     body = {"files": made.files, "insertions": made.insertions, "deletions": made.deletions}
     return Made(body, {"patch": context.store.put(given)})
+
+
+def _review(job: Job, context: Context) -> Made:
+    found = review_artifact.parse(context.store.get(job.files["review"].blob))
+    if isinstance(found, Fault):
+        raise CorpusError(found.text, where="gold", remedy="mend the task's reference review")
+    return Made({"verdict": found.verdict, "findings": len(found.findings)}, {"review": job.files["review"]})
 
 
 def _difference(job: Job, context: Context, source: Record) -> Changes:

@@ -3,7 +3,8 @@
 params {oracle: {command | pytest, report, paths, pythonpath, args}, files: [{target, sdist?, sha256?, path?}]} · files
 {target: blob} for those under oracles/ → body {command, pytest, report, paths, pythonpath, args, files: [{target, digest,
 bytes}], command_digest, manifest_digest}, outputs {"file/<target>"}. A `path` that names a directory of the sdist gives all
-files below it, under `target`/. Limits: `bench.core.sealing`. Nothing is run here.
+files below it, under `target`/. Limits: `bench.core.sealing`. Review labels are read, so that a
+wrong label is told before anything is paid for. Nothing is run here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import sealing
+from bench.core import labels, sealing
+from bench.core.suite import REVIEW_LABELS
 from bench.effects import registry
 from bench.effects.context import Context, Job, Made
 from bench.effects.trees import Entry
@@ -25,6 +27,8 @@ def make(job: Job, context: Context) -> Made:
     local, borne = _gather(job, context)
     sealing.check_files(local, borne)
     every = local | borne
+    if REVIEW_LABELS in every:
+        labels.parse(every[REVIEW_LABELS], f"oracle: {REVIEW_LABELS}")
     command = sealing.check_command(job.params["oracle"], list(every))
     outputs = {f"file/{target}": context.store.put(every[target]) for target in sorted(every)}
     files = [
