@@ -1,6 +1,6 @@
 """Questions to a program-dependence graph: definitions, callers, callees, dependences of a line, backward slice, impact.
 
-Reads the normalised form of `bench.effects.indexers` and nothing else: no source text, no file, no indexer. Every answer
+Reads the normalised form that indexers give and nothing else: no source text, no file, no indexer. Every answer
 is in one order (path, line, id), whatever the order of the lists it was read from, and terminates on cyclic graphs.
 """
 
@@ -146,6 +146,32 @@ class Pdg:
         start += _closure(start, self._parts)
         reached = _closure(start, self._affects)
         return self._answer(self.nodes[other] for other in reached if other not in start)
+
+    def around(self, id: str) -> tuple[tuple[str, bool, Node, str | None], ...]:
+        """Every edge at a node: (kind, whether it leads away, the node at its other end, label)."""
+        self.node(id)
+        out = ((e.kind, True, self.nodes[e.target], e.label) for kind in EDGE_KINDS for e in self._out.get((kind, id), []))
+        into = ((e.kind, False, self.nodes[e.source], e.label) for kind in EDGE_KINDS for e in self._in.get((kind, id), []))
+        return tuple(sorted({*out, *into}, key=lambda edge: (edge[0], edge[1], edge[2].order, edge[3] or "")))
+
+    def defined_at(self, path: str, line: int) -> tuple[Node, ...]:
+        """The definitions at a line: of the functions and classes that cover it the innermost, else the file's module."""
+        over = [
+            n
+            for n in self.nodes.values()
+            if n.path == path and n.kind in ("class", "function") and n.line <= line <= n.end_line
+        ]
+        fewest = min((n.end_line - n.line for n in over), default=0)
+        inner = [n for n in over if n.end_line - n.line == fewest]
+        return self._answer(inner or (n for n in self.nodes.values() if n.path == path and n.kind == "module"))
+
+    def names(self) -> frozenset[str]:
+        """The bare names of its definitions."""
+        return frozenset(self._named)
+
+    def paths(self) -> frozenset[str]:
+        """The files that the graph knows."""
+        return frozenset(n.path for n in self.nodes.values() if n.path)
 
     def _depends_on(self, id: str) -> Iterator[str]:
         for kind in ("control", "data"):

@@ -22,19 +22,21 @@ def closure(root: str, without: frozenset[str] = frozenset()) -> dict[str, metad
     Raises MissingPart naming the distribution that is not installed.
     """
     found: dict[str, metadata.Distribution] = {}
-    pending = [canonicalize_name(root)]
+    pending = [(canonicalize_name(root), "")]
+    seen = set()
     while pending:
-        name = pending.pop()
-        if name in found or name in without:
+        name, extra = asked = pending.pop()
+        if asked in seen or name in without:
             continue
+        seen.add(asked)
         try:
             found[name] = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             raise MissingPart(f"package {name} is not installed", remedy=f"pip install {root}") from None
         for text in found[name].requires or ():
             needed = Requirement(text)
-            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
-                pending.append(canonicalize_name(needed.name))
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                pending += [(canonicalize_name(needed.name), wanted) for wanted in ("", *sorted(needed.extras))]
     return dict(sorted(found.items()))
 
 
