@@ -36,6 +36,7 @@ GRACE_S = 2.0
 def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
     """Hold the workspace for writing, with signals turned into an orderly end."""
     with lock.held(workspace.layout.lock, wait=wait), _signals(workspace.run.cancel.set):
+        workspace.refresh()
         workspace.index.writable = True
         execute.sweep_scratch(workspace)
         try:
@@ -46,29 +47,54 @@ def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
             workspace.index.writable = False
 
 
+def check_workers(process: int | None) -> None:
+    """Raises UsageError for a number of workers that makes no sense."""
+    if process is not None and not 1 <= process <= MAX_WORKERS:
+        raise UsageError(f"{process} workers", where="-n", remedy=f"give a number from 1 to {MAX_WORKERS}")
+
+
 class Conductor:
     """Runs the selected steps (`names`, with all that they need: `closure`) and tells what came of it."""
 
-    def __init__(self, pipeline: Pipeline, tasks: list[Any], names: list[str], closure: list[Step]) -> None:
+    def __init__(self, pipeline: Pipeline, names: list[str], closure: list[Step], *, bare: bool) -> None:
         self.pipeline = pipeline
-        self.tasks = tasks
         self.names = names
         self.closure = closure
+        self.bare = bare
 
-    def run(self, dep_manager: Any, process: int, *, bare: bool) -> int:
-        """Exit code of design section 7."""
-        pipeline, run = self.pipeline, self.pipeline.workspace.run
-        if not 0 <= process <= MAX_WORKERS:
-            raise UsageError(f"{process} workers", where="-n", remedy=f"give a number from 1 to {MAX_WORKERS}")
+    def _ready(self) -> str | None:
+        """Refuse what cannot be run, say with what it is run; gives the name of the cassette to record."""
+        pipeline = self.pipeline
         pipeline.check_ready([suite for suite in pipeline.suites if self._touches(suite)])
         check_files(pipeline.workspace, self.closure)
         record = pipeline.given.get(variables.RECORD)
         if record is not None:
             recording.check(record)
-        control = TaskControl(self.tasks)
-        control.process(self.names)
         if pipeline.given:
             console.say("with " + " ".join(f"{k}={console.visible(v)}" for k, v in pipeline.given.items()))
+        return record
+
+    def _end(self, failures: list[str]) -> int:
+        """The summary, and the stamp of a green bare run."""
+        code = summary.tell(self.pipeline, self.names, failures)
+        if code == 0 and self.bare and not self.pipeline.given and not self.pipeline.workspace.run.warnings:
+            self._leave_stamp()
+        return code
+
+    def stand(self) -> int:
+        """Tell of steps that are all up to date. Exit code of design section 7."""
+        record = self._ready()
+        self.pipeline.progress.done = len(self.closure)
+        if record is not None:
+            recording.write(self.pipeline.workspace, self.closure, record)
+        return self._end([])
+
+    def run(self, tasks: list[Any], dep_manager: Any, process: int | None) -> int:
+        """Exit code of design section 7."""
+        pipeline, run = self.pipeline, self.pipeline.workspace.run
+        record = self._ready()
+        control = TaskControl(tasks)
+        control.process(self.names)
         options: dict[str, Any] = {"progress": pipeline.progress, "total": len(self.closure), "stopped": lambda: run.stopped}
         reporter = StepReporter(None, options)
         runner = StoppableRunner(
@@ -83,10 +109,7 @@ class Conductor:
         run.refused = run.refused or pipeline.workspace.index.fault
         if record is not None:
             recording.write(pipeline.workspace, self.closure, record)
-        code = summary.tell(pipeline, self.names, reporter.failures)
-        if code == 0 and bare and not pipeline.given and not run.warnings:
-            self._leave_stamp()
-        return code
+        return self._end(reporter.failures)
 
     def _cancelled(self) -> int:
         progress = self.pipeline.progress
@@ -102,16 +125,12 @@ class Conductor:
         workspace = self.pipeline.workspace
         if not watch.stampable(self.pipeline):
             return
-        wanted = {step.id for step in self.closure}
         # Files of a suite that was not asked for decide the default suites' matrix as little as they decide its results,
         # but a broken one is to be told: every corpus file counts.
         paths = {path.relative_to(workspace.layout.root).as_posix() for path in workspace.layout.corpus.glob("*.*")}
         expires = clock.now_utc().timestamp() + 365 * DAY_S
-        for task in self.tasks:
-            if task.name in wanted:
-                paths.update(task.file_dep)
-                paths.update(task.targets)
         for step in self.closure:
+            paths.update(step.inputs, step.targets)
             facts = workspace.index.known(step.target)
             if facts and facts.measured_at and step.max_age_days is not None:
                 expires = min(expires, clock.parse(facts.measured_at).timestamp() + step.max_age_days * DAY_S)

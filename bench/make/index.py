@@ -62,6 +62,7 @@ class Index:
         self._snapshot: dict[str, str] = {}
         self._seen: dict[str, list[int] | None] = {}
         self._loaded = False
+        self._read: list[int] | None = None
         self._appended = 0
         self._lock = threading.Lock()
 
@@ -70,6 +71,7 @@ class Index:
         if self._loaded:
             return
         self._loaded = True
+        self._read = self.stat(str(self.path))
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -82,6 +84,18 @@ class Index:
             except (ValueError, TypeError, KeyError, IndexError, AttributeError):
                 continue
             self._appended += 1
+
+    def refresh(self) -> bool:
+        """Load anew if another process has written to the file since `load`; whether it has. Only while nothing is pending
+        that could not be looked up again."""
+        if not self._loaded or self.stat(str(self.path)) == self._read:
+            return False
+        self.records, self.raw, self.rows = {}, {}, {}
+        self.pending.clear()
+        self._loaded = False
+        self._appended = 0
+        self.load()
+        return True
 
     def _take(self, item: list[Any]) -> None:
         if item[0] == "all":

@@ -24,8 +24,6 @@ from bench.make.progress import Progress
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
-REPORT_FILES = ("report.md", "index.html", "results.jsonl")
-
 
 class Pipeline:
     """The declared steps of one workspace, in pipeline order."""
@@ -135,10 +133,6 @@ class Pipeline:
         raw = {role: path for role, path in (files or {}).items() if path}
         more["gates"] = gates = {role: path for role, path in more.get("gates", {}).items() if path}
         step = self.workspace.declare(Step(kind, name, params, needed, raw, **more))
-        targets = [step.target]
-        if kind == "report":
-            folder = f"{layout.ARTIFACTS}/{layout.FOLDERS[kind]}/{name}"
-            targets += [f"{folder}/{file}" for file in REPORT_FILES]
         inputs = [*needed.values(), *raw.values()]
         return {
             "name": name,
@@ -148,7 +142,7 @@ class Pipeline:
             "task_dep": [layout.step_id(path) for path in gates.values()],
             # doit runs a step without inputs each time unless told that its target decides.
             "uptodate": [] if inputs else [True],
-            "targets": targets,
+            "targets": step.targets,
             "io": {"capture": False},
             "verbosity": 0,
         }

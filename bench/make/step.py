@@ -8,6 +8,8 @@ from typing import Any
 
 import bench.layout as layout
 
+REPORT_FILES = ("report.md", "index.html", "results.jsonl")
+
 
 @dataclass(slots=True)
 class Step:
@@ -35,6 +37,19 @@ class Step:
     def target(self) -> str:
         """Path of the record that it makes."""
         return layout.record(self.kind, self.name)
+
+    @property
+    def targets(self) -> list[str]:
+        """The record first, then what is laid out from it for people to read."""
+        if self.kind != "report":
+            return [self.target]
+        folder = f"{layout.ARTIFACTS}/{layout.FOLDERS[self.kind]}/{self.name}"
+        return [self.target, *(f"{folder}/{file}" for file in REPORT_FILES)]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Paths of all that it is made from."""
+        return [*self.needs.values(), *self.files.values()]
 
     @property
     def id(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import marshal
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -79,8 +80,13 @@ class Workspace:
         self.run = Run()
         self._blobs: set[str] | None = None
         self._making: dict[str, threading.Lock] = {}
-        self._memo: dict[tuple[str, int, tuple[str, ...]], str] = {}
+        self._signs: dict[bytes, str] = {}
         self._oldest: dict[int, tuple[str, str]] = {}
+
+    def refresh(self) -> None:
+        """Read the index again where another process has written to it since it was read. Called with the lock held."""
+        if self.index.refresh():
+            self._code = None
 
     @property
     def code(self) -> Code:
@@ -97,9 +103,14 @@ class Workspace:
     def sign(self, step: Step) -> str:
         """The step's signature: kind, protocol or code, params, roles."""
         if not step.sign:
-            protocol = protocols.PROTOCOLS.get(step.kind, 0)
-            code = None if protocol else self.closure(step)
-            step.sign = keys.signature(step.kind, protocol, step.params, [*step.needs, *step.files], code)
+            roles = [*step.needs, *step.files]
+            # Cells of one arm are signed alike. Equal bytes are equal values of equal types; unequal ones cost a digest.
+            same = marshal.dumps([step.kind, step.params, roles], 2)
+            if same not in self._signs:
+                protocol = protocols.PROTOCOLS.get(step.kind, 0)
+                code = None if protocol else self.closure(step)
+                self._signs[same] = keys.signature(step.kind, protocol, step.params, roles, code)
+            step.sign = self._signs[same]
         return step.sign
 
     def closure(self, step: Step) -> str:
@@ -151,9 +162,12 @@ class Workspace:
             return True
         return state == records.UNUSABLE and step.paid and self.journal.attempts(key) > step.retries
 
-    def stands(self, step: Step) -> bool:
-        """Whether the target needs no making, its inputs left aside: sealed, signed alike, settled, whole, not too old."""
-        facts = self.index.known(step.target) or self._recheck(step)
+    def stands(self, step: Step, known: Facts | None = None) -> bool:
+        """Whether the target needs no making, its inputs left aside: sealed, signed alike, settled, whole, not too old.
+
+        `known`: the facts of its record, where they were just looked up.
+        """
+        facts = known or self.index.known(step.target) or self._recheck(step)
         return (
             facts is not None
             and facts.sign == self.sign(step)

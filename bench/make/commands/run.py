@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from doit.cmd_base import DoitCmdBase
@@ -18,22 +21,37 @@ class Run(StepCommand):
     doc_description = None
     execute_tasks = True
     cmd_options = (
-        option("process", int, 0, "workers [default: the suite's `workers`, else min(3, cores)]", "n"),
+        option("process", int, None, "workers [default: the suite's `workers`, else min(3, cores)]", "n"),
         option("wait", bool, False, "wait for another doit to end instead of refusing"),
     )
+    _hold: Callable[[], object]
 
     def execute(self, params: Any, args: list[str]) -> int:
-        """Load, lock, run, tell."""
+        """Load, check the command line, lock, look; run what does not stand; tell."""
         self.loader.setup(params)
-        from bench.make import conduct
+        from bench.make import conduct, glance
 
-        with conduct.writing(self.pipeline.workspace, wait=params["wait"]):
+        pipeline = self.pipeline
+        conduct.check_workers(params["process"])
+        with contextlib.ExitStack() as stack:
+            self._hold = partial(stack.enter_context, conduct.writing(pipeline.workspace, wait=params["wait"]))
+            declared = glance.declared(self.loader.namespace)
+            words = args or self.loader.namespace["DOIT_CONFIG"]["default_tasks"]
+            found = glance.chosen(pipeline.workspace, declared, words) if declared else None
+            if found is not None:
+                self._hold()
+                if glance.stand(pipeline.workspace, found.steps):
+                    return conduct.Conductor(pipeline, found.names, found.steps, bare=not args).stand()
+            pipeline.workspace.steps.clear()
             return int(DoitCmdBase.execute(self, params, args))
 
-    def _execute(self, process: int) -> int:
+    def _execute(self, process: int | None) -> int:
         from bench.make import conduct
 
+        workspace = self.pipeline.workspace
         names = self.selected(self.sel_tasks or [])
         closure = self.closure(names)
-        bare = self.sel_default_tasks
-        return conduct.Conductor(self.pipeline, self.task_list, names, closure).run(self.dep_manager, process, bare=bare)
+        if not workspace.index.writable:
+            self._hold()
+        conductor = conduct.Conductor(self.pipeline, names, closure, bare=self.sel_default_tasks)
+        return conductor.run(self.task_list, self.dep_manager, process)
