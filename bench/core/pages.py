@@ -31,6 +31,11 @@ def stems(cells: Iterable[Cell]) -> dict[Cell, str]:
     }
 
 
+def review(stem: str, cell: Cell) -> str:
+    """Stem of a review's artifact: `<task>-<arm>-run<n>` as in the reference, or the cell's own where that is marked."""
+    return f"{cell[0]}-{cell[1]}-run{cell[2]}" if stem == f"{cell[0]}-{cell[1]}-{cell[2]}" else stem
+
+
 def _stands(cell: Cell, stem: str) -> bool:
     return len(stem) <= LONGEST and stem == f"{cell[0]}-{cell[1]}-{cell[2]}" and not stem.startswith(".")
 

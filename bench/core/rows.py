@@ -51,8 +51,11 @@ ORACLE_SAID = {True: "oracle passed", False: "oracle failed", None: None}
 """An oracle's output is never kept: these fixed texts stand for it."""
 
 
-def row(compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact) -> dict[str, Any]:
-    """One row. `transcript` is {name, sha256, bytes} of the session's transcript beside the report, or None."""
+def row(
+    compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact, review: str | None = None
+) -> dict[str, Any]:
+    """One row. `transcript` is {name, sha256, bytes} of the session's transcript beside the report, or None; `review` is
+    the name of the artifact beside it."""
     body = dict(cell.body) if cell else {}
     ran = dict(session.body) if session else {}
     params = dict(session.params) if session else {}
@@ -88,7 +91,8 @@ def row(compact: Mapping[str, Any], cell: Record | None, session: Record | None,
         "sanitized_graph_snapshot_digest": given.get("graph"),
         "oracle_digest": judged.get("oracle"),
     }
-    found |= {name: value for name, value in compact.items() if name.startswith("review_")}
+    if "review_evidence_valid" in body:
+        found |= {name: value for name, value in body.items() if name.startswith("review_")} | {"review_artifact": review}
     return found | {
         "role": compact["role"],
         "state": compact["state"],

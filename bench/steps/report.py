@@ -20,6 +20,8 @@ from bench.effects.report.render import Renderer
 from bench.effects.store import Store
 
 KIND = "report"
+REVIEW = ".review.json"
+"""Ending of a review's artifact, which lies where the reference's readers look for it: beside results.jsonl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ def make(job: Job, context: Context) -> Made:
     for row in cells:
         cell = row["task"], row["arm"], row["run"]
         found = _evidence(row, context.store)
-        kept = _kept(stems[cell], found) if row["role"] != CALIBRATION else {}
-        lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found))))
+        kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
+        review = next((name for name in kept if name.endswith(REVIEW)), None)
+        lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found), review)))
         outputs |= kept
         if cell in paged:
             page = cellview.build(row, found.cell, found.session, patch=found.patch, transcript=found.transcript)
@@ -80,11 +83,13 @@ def _bytes(record: Record | None, output: str, store: Store) -> bytes:
     return store.get(record.outputs[output].blob) if record and output in record.outputs else b""
 
 
-def _kept(stem: str, found: _Evidence) -> dict[str, Blob]:
+def _kept(stem: str, cell: pages.Cell, found: _Evidence) -> dict[str, Blob]:
     """The patch and the transcript under names of their own: the same blobs, so they take no further room."""
     kept = {}
     if found.cell and found.patch:
         kept[f"cells/{stem}.patch"] = found.cell.outputs["patch"]
+    if found.session and "review" in found.session.outputs:
+        kept[pages.review(stem, cell) + REVIEW] = found.session.outputs["review"]
     if found.session and found.transcript:
         kept[f"transcripts/{stem}.jsonl"] = found.session.outputs["transcript"]
     return kept

@@ -41,3 +41,10 @@ def test_a_large_suite_gets_pages_for_what_says_most() -> None:
     rows = [row("nop", 0, "calibration"), row("a", 0), row("a", 1, kind="session-error"), row("a", 2)]
     assert len(pages.chosen(rows)) == 4
     assert pages.chosen(rows, 2) == {("t", "a", 1), ("t", "a", 0)}
+
+
+def test_a_reviews_artifact_has_the_references_name_where_it_can() -> None:
+    cells = [("t", "review", 0), ("odd name", "review", 0)]
+    stems = pages.stems(cells)
+    assert pages.review(stems[cells[0]], cells[0]) == "t-review-run0"
+    assert pages.review(stems[cells[1]], cells[1]) == stems[cells[1]]

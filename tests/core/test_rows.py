@@ -11,8 +11,9 @@ import jsonschema
 import pytest
 
 from bench import schemas
-from bench.core import aggregate, rows
+from bench.core import aggregate, review_outcome, rows, scoring
 from bench.core.records import Record
+from tests.core.reviews import artifact, raw, raw_label, truth
 from tests.steps.evidence import Evidence
 
 REFERENCE = """
@@ -90,3 +91,16 @@ def test_a_line_is_ascii_and_reads_back_as_it_was(hostile: str) -> None:
     assert b"\x7f" not in line
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"error_detail": hostile}
+
+
+def test_a_review_has_every_figure_and_the_name_of_its_artifact(tmp_path: Path) -> None:
+    scored = review_outcome.fields(review_outcome.judge(artifact(raw()), None, truth(raw_label())))
+    compact, cell, session = made(tmp_path, **scored)
+    row = rows.row(compact, cell, session, None, "t-candidate-run1.review.json")
+    check(row)
+    assert {f"review_{name}" for name in scoring.FIGURES} <= set(row)
+    assert (row["review_evidence_valid"], row["review_artifact"]) == (True, "t-candidate-run1.review.json")
+    assert row["review_score"]["matching"]["unmatched_labels"] == []
+    compact, cell, session = made(tmp_path / "invalid", **review_outcome.fields(review_outcome.judge(b"{", None, ())))
+    row = rows.row(compact, cell, session, None)
+    assert (row["review_evidence_valid"], row["review_score"], row["review_artifact"]) == (False, None, None)
