@@ -84,7 +84,7 @@ def task_session():
             hints=cell.hints,
             paid=cell.paid,
             retries=cell.suite.retries,
-            budget=cell.budget,
+            terms=cell.terms,
             max_age_days=cell.suite.limits.max_age_days,
         )
 

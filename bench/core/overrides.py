@@ -88,15 +88,23 @@ def _expensive(suite: Suite, value: Any) -> Suite:
 
 
 def _budget(suite: Suite, value: Any) -> Suite:
+    return replace(suite, limits=replace(suite.limits, budget_usd=_dollars("budget_usd", value)))
+
+
+def _expected(suite: Suite, value: Any) -> Suite:
+    return replace(suite, limits=replace(suite.limits, expected_usd=_dollars("expected_usd", value)))
+
+
+def _dollars(name: str, value: Any) -> float | None:
     if isinstance(value, str) and value.lower() in NOTHING:
-        return replace(suite, limits=replace(suite.limits, budget_usd=None))
+        return None
     try:
         dollars = float(value)
     except (TypeError, ValueError, OverflowError):
         dollars = math.nan
     if not 0 <= dollars <= MAX_BUDGET_USD:
-        raise UsageError(f"not an amount: {shown(str(value))}", where="budget_usd=", remedy="dollars, such as 5.0, or none")
-    return replace(suite, limits=replace(suite.limits, budget_usd=plain_number(dollars)))
+        raise UsageError(f"not an amount: {shown(str(value))}", where=f"{name}=", remedy="dollars, such as 5.0, or none")
+    return plain_number(dollars)
 
 
 def _arms(suite: Suite, value: Any) -> Suite:
@@ -139,6 +147,7 @@ VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "workers": _workers,
     "expensive": _expensive,
     "budget_usd": _budget,
+    "expected_usd": _expected,
     "arms": _arms,
     "tasks": _tasks,
 }

@@ -34,6 +34,9 @@ class Limits:
     tokens: int | None = None
     outage: int = 5
     budget_usd: float | None = None
+    """What the sessions of one run may spend together."""
+    expected_usd: float | None = None
+    """What a session is taken to cost as long as its arm has no finished one."""
     max_age_days: int = 90
 
 

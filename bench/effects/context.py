@@ -12,6 +12,9 @@ from bench.core import records
 from bench.core.records import Blob, Record
 from bench.effects.store import Store
 
+REMAINING = "remaining_usd"
+"""Hint of a live session in a suite with a budget: dollars that it may spend, or its next model call is refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -17,7 +17,8 @@ from bench.effects import clock, files
 
 
 class Journal:
-    """Events: built, kept (an attempt set aside), revoked, restored, collected."""
+    """Events: built (`charged: false` = not counted as an attempt), kept (an attempt set aside), revoked, restored,
+    collected."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,6 +72,7 @@ class Journal:
             return
         if what in ("built", "restored"):
             seals, attempts = state.get(key, (set(), 0))
-            state[key] = (seals | {str(event.get("seal")), str(event.get("of"))}, attempts + (what == "built"))
+            charged = what == "built" and event.get("charged") is not False
+            state[key] = (seals | {str(event.get("seal")), str(event.get("of"))}, attempts + charged)
         elif what == "revoked":
             state[key] = (set(), 0)

@@ -12,6 +12,7 @@ from bench.core import model_id, prices
 from bench.core.matrix import Cell
 from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
 from bench.effects import mounts
+from bench.make.admission import Terms
 from bench.make.corpus import recorded_model
 from bench.make.pipeline import Pipeline, uses_assets
 
@@ -37,10 +38,12 @@ class CellRow:
     paid: bool
 
     @property
-    def budget(self) -> tuple[str, float] | None:
-        """What the sessions of its suite may cost together."""
-        most = self.suite.limits.budget_usd
-        return None if most is None else (self.suite.name, most)
+    def terms(self) -> Terms | None:
+        """What its suite says about starting it now; None where no agent works."""
+        if self.session_params["engine"] in FREE_ENGINES:
+            return None
+        limits = self.suite.limits
+        return Terms(self.suite.name, limits.outage, limits.budget_usd, limits.expected_usd)
 
     @property
     def session(self) -> str:

@@ -119,7 +119,8 @@ class Conductor:
             clock.sleep(0.02)
         progress.finish()
         console.say_err("cancelled; what was finished is kept, `doit` goes on from there")
-        return CANCELLED
+        # An outage beats cancelled: whoever sees it stop the run may well have pressed Ctrl-C then.
+        return summary.FAILED if summary.outage(self.pipeline.workspace.run) else CANCELLED
 
     def _leave_stamp(self) -> None:
         workspace = self.pipeline.workspace

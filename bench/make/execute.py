@@ -14,11 +14,13 @@ from functools import partial
 from pathlib import Path
 
 from bench.core import digest, records
+from bench.core.admission import limited
 from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
-from bench.effects.context import Context, Job, Made
+from bench.effects.context import REMAINING, Context, Job, Made
 from bench.errors import BenchError, Cancelled, EnvironmentRefused, IntegrityError
-from bench.make import revoke
+from bench.make import costs, revoke
+from bench.make.admission import Ticket
 from bench.make.decide import Verdict, decide, shut_gate
 from bench.make.progress import Progress
 from bench.make.step import Step
@@ -41,7 +43,7 @@ def build(workspace: Workspace, step: Step, progress: Progress) -> bool:
     progress.start(step)
     did, record = "cancelled", None
     try:
-        did, record = _build(workspace, step)
+        did, record = _build(workspace, step, progress)
     except Cancelled:
         pass
     except EnvironmentRefused as error:
@@ -55,7 +57,7 @@ def build(workspace: Workspace, step: Step, progress: Progress) -> bool:
     return did not in ("cancelled", "refused")
 
 
-def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
+def _build(workspace: Workspace, step: Step, progress: Progress) -> tuple[str, Record | None]:
     verdict = decide(workspace, step)
     if verdict.action == "hold":
         return _held(workspace, step, verdict, verdict.why)
@@ -69,8 +71,10 @@ def _build(workspace: Workspace, step: Step) -> tuple[str, Record | None]:
             verdict = decide(workspace, step)
             if verdict.action in ("reuse", "restore"):
                 return _take(workspace, step, verdict)
-        if why := shut_gate(workspace, step) or _over_budget(workspace, step):
+        if why := shut_gate(workspace, step):
             return _held(workspace, step, verdict, why)
+        if step.terms is not None:
+            return _session(workspace, step, verdict, progress)
         return _fresh(workspace, step, verdict)
 
 
@@ -83,13 +87,27 @@ def _held(workspace: Workspace, step: Step, verdict: Verdict, why: str) -> tuple
     return records.NOT_RUN, record
 
 
-def _over_budget(workspace: Workspace, step: Step) -> str | None:
-    """Why a paid step is held back: its suite has spent in this run what it may. The next run goes on from there."""
-    if not step.paid or step.budget is None:
-        return None
-    suite, most = step.budget
-    spent = workspace.run.spent_by.get(suite, 0.0)
-    return f"the budget of ${most:.2f} is used up (${spent:.2f} spent in this run)" if spent >= most else None
+def _session(workspace: Workspace, step: Step, verdict: Verdict, progress: Progress) -> tuple[str, Record | None]:
+    """An agent's session: let in, made, told of; made once more when a rate limit ended it and has reset since."""
+    admission, log = workspace.run.admission, _logger(workspace, step)
+
+    def say(line: str) -> None:
+        log(line)
+        progress.say(line)
+
+    while True:
+        ticket = admission.enter(step, partial(costs.history, workspace, step), say)
+        if isinstance(ticket, str):
+            return _held(workspace, step, verdict, ticket)
+        did, record, again = "", None, False
+        try:
+            did, record = _fresh(workspace, step, verdict, ticket)
+        finally:
+            again = admission.leave(ticket, record, say)
+        if not again:
+            return did, record
+        log("ended by a rate limit; it runs again when that has reset, and no retry is charged")
+        verdict = decide(workspace, step)
 
 
 def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
@@ -108,12 +126,14 @@ def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Reco
     return ("restored" if restored else "reused"), record
 
 
-def _fresh(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Record]:
+def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | None = None) -> tuple[str, Record]:
     _keep_attempts(workspace, step, verdict)
-    made, raw = _make(workspace, step, verdict)
+    made, raw = _make(workspace, step, verdict, ticket)
     record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     facts = {"kind": step.kind, "name": step.name, "state": record.state, "spent_usd": record.body.get("spent_usd", 0)}
+    if record.state == records.UNUSABLE and limited(record.body):
+        facts["charged"] = False  # the service's own limit: no attempt of this step's retries
     if record.state != records.NOT_RUN:
         workspace.journal.write("built", key=record.key, content=record.content, seal=record.seal, **facts)
     elif facts["spent_usd"]:
@@ -127,7 +147,7 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Rec
     return record.state, record
 
 
-def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dict[str, Blob]]:
+def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | None) -> tuple[Made, dict[str, Blob]]:
     raw: dict[str, Blob] = {}
     workspace.layout.tmp.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=workspace.layout.tmp))
@@ -139,14 +159,15 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[Made, dic
                 return Made(
                     {}, {}, records.NOT_RUN, f"its file {role} changed while the run was going on; run doit again"
                 ), raw
-        job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, step.hints)
+        left = {} if ticket is None or ticket.remaining is None else {REMAINING: ticket.remaining}
+        job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, {**step.hints, **left})
         context = Context(
             store=workspace.store,
             root=workspace.layout.root,
             scratch=scratch,
             cancel=workspace.run.cancel,
             log=_logger(workspace, step),
-            spent=partial(workspace.run.spend, step.name.split("/", 1)[0]),
+            spent=partial(workspace.run.admission.spend, ticket),
             gateway=workspace.run.gateway,
         )
         return executors.create().execute(step.module, job, context), raw

@@ -66,11 +66,18 @@ class Progress:
                 self.spent += float(record.body.get("spent_usd") or 0)
             if did in QUIET:
                 return
-            line = f"{did:9} {console.visible(step.id)}  {seconds:.1f} s{_outcome(record)}"
-            if self._live is None:
-                console.say(line)
-            else:
-                self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._print(f"{did:9} {console.visible(step.id)}  {seconds:.1f} s{_outcome(record)}")
+
+    def say(self, line: str) -> None:
+        """One line, at once."""
+        with self._lock:
+            self._print(console.visible(line))
+
+    def _print(self, line: str) -> None:
+        if self._live is None:
+            console.say(line)
+        else:
+            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def finish(self) -> None:
         """Take the live display away."""

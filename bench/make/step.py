@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bench.layout as layout
+from bench.make.admission import Terms
 
 REPORT_FILES = ("report.md", "index.html", "results.jsonl")
 
@@ -28,8 +29,8 @@ class Step:
     paid: bool = False
     retries: int = 0
     max_age_days: int | None = None
-    budget: tuple[str, float] | None = None
-    """Suite and dollars that its sessions of one run may spend together."""
+    terms: Terms | None = None
+    """Of an agent's session: what its suite says about starting it now."""
     sign: str = ""
     """Memo of the signature; see `bench.make.workspace`."""
 

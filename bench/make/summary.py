@@ -9,6 +9,7 @@ from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
 from bench.make.index import Facts
 from bench.make.pipeline import Pipeline
+from bench.make.workspace import Run
 
 ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
 FAILED = 1
@@ -22,12 +23,12 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
     counts = Counter(run.did.values())
     parts = [f"{counts[did]} {did.replace('_', ' ')}" for did in ORDER if counts[did]]
     parts.append(f"{max(0, pipeline.progress.done - sum(counts.values()))} up to date")
-    console.say(f"{', '.join(parts)}; spent ${run.spent_usd:.2f}")
+    console.say(f"{', '.join(parts)}; spent ${run.admission.spent_usd:.2f}")
     if run.refused is not None:
         console.say_err(f"error: {run.refused}")
         return run.refused.exit_code
     failures = [*failures, *_named(pipeline, names)]
-    code = FAILED if failures or run.crashed or counts[NOT_RUN] else 0
+    code = FAILED if outage(run) or failures or run.crashed or counts[NOT_RUN] else 0
     for line in [*failures, *(f"{step}: internal error, see {layout.ARTIFACTS}/logs/" for step in run.crashed)]:
         console.say_err(f"error: {line}")
     if any(did == NOT_RUN for did in run.did.values()) or counts["unusable"]:
@@ -38,6 +39,13 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
         elif f"health:{name}" in names:
             code = max(code, _health(pipeline, name, told=True))
     return code
+
+
+def outage(run: Run) -> bool:
+    """Whether sessions of this run were stopped by an outage; says so."""
+    for line in run.admission.trips:
+        console.say_err(f"error: {console.visible(line)}; nothing more was started, the next doit goes on")
+    return bool(run.admission.trips)
 
 
 def _named(pipeline: Pipeline, names: list[str]) -> list[str]:

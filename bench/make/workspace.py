@@ -17,6 +17,7 @@ from bench.effects import clock
 from bench.effects.journal import Journal
 from bench.effects.store import Store, open_store
 from bench.errors import BenchError, IntegrityError
+from bench.make.admission import Admission
 from bench.make.code import Code
 from bench.make.gateways import RunGateway
 from bench.make.index import Facts, Index
@@ -48,17 +49,13 @@ class Run:
     did: dict[str, str] = field(default_factory=dict)
     """Step → built, measured, reused, restored, unusable, not_run."""
     warnings: list[str] = field(default_factory=list)
-    spent_usd: float = 0.0
-    spent_by: dict[str, float] = field(default_factory=dict)
-    """Suite → dollars of this run."""
     crashed: list[str] = field(default_factory=list)
     """Steps in which our own code raised what it should not."""
     gateway: RunGateway = field(default_factory=RunGateway)
+    admission: Admission = field(init=False)
 
-    def spend(self, suite: str, dollars: float) -> None:
-        """Count dollars as they are spent."""
-        self.spent_usd += dollars
-        self.spent_by[suite] = self.spent_by.get(suite, 0.0) + dollars
+    def __post_init__(self) -> None:
+        self.admission = Admission(self.cancel)
 
     @property
     def stopped(self) -> bool:

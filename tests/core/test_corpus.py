@@ -76,6 +76,7 @@ def test_explicit_defaults_are_the_same_as_omitted_ones():
             "tokens": None,
             "outage": 5,
             "budget_usd": None,
+            "expected_usd": None,
             "max_age_days": 90,
         },
         "promotion": {

@@ -49,6 +49,7 @@ def test_arms_and_tasks_are_named_in_any_order_and_kept_in_that_of_the_suite():
         ("budget_usd", "nan", "budget_usd="),
         ("budget_usd", "inf", "budget_usd="),
         ("budget_usd", "lots", "budget_usd="),
+        ("expected_usd", "nan", "expected_usd="),
         ("arms", "incumbant", "the suite has no arm 'incumbant'; did you mean 'incumbent'?"),
         ("tasks", "parse-durations", "did you mean 'parse-duration'?"),
         ("tasks", ",", "the selection is empty"),

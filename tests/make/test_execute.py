@@ -13,6 +13,7 @@ import pytest
 from bench.core import digest
 from bench.effects.context import Context, Job, Made
 from bench.errors import Cancelled, SandboxRefused, SourceError
+from bench.make.admission import Terms
 from bench.make.workspace import Workspace
 from tests.make import scripted
 from tests.make.scripted import build, final, opened, step, unusable
@@ -277,12 +278,13 @@ def test_no_session_starts_once_the_suites_budget_is_used_up(workspace: Workspac
         return Made({"spent_usd": 0.6, "run": job.name[-1]})
 
     def paid(run: int, suite: str = "s") -> Any:
-        return step(spends, name=f"{suite}/t/a/{run}", params={"run": run, "suite": suite}, paid=True, budget=(suite, 1.0))
+        params = {"run": run, "suite": suite}
+        return step(spends, name=f"{suite}/t/a/{run}", params=params, paid=True, terms=Terms(suite, 0, 1.2))
 
     assert [build(workspace, paid(run)) for run in range(3)] == ["measured", "measured", "not_run"]
     held = record(workspace, paid(2).target)
     assert held["state"] == "not_run"
-    assert "budget of $1.00 is used up ($1.20 spent" in held["reason"]
+    assert "budget of $1.20 is used up ($1.20 spent" in held["reason"]
     assert build(workspace, paid(0, "other")) == "measured"
     # The next run has a purse of its own, and goes on.
     assert build(opened(workspace.layout.root), paid(2)) == "measured"
