@@ -66,7 +66,7 @@ def laid(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> tuple[Arm, 
             f"it touches {', '.join(map(shown, sorted(skills))) or 'no skill'}, and no candidate arm of the suite has that"
         )
         raise CorpusError(what, where=overlay, remedy=f"skills of its candidates: {known}")
-    check(arms if len(chosen) == len(arms) else _with(arms, chosen), overlay, listed)
+    check(_with(arms, chosen), overlay, listed)
     return tuple(chosen)
 
 

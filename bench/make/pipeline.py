@@ -16,7 +16,7 @@ from bench.core import lock as locks
 from bench.core import markers, matrix
 from bench.core.matrix import Matrix
 from bench.core.suite import Suite, Task
-from bench.make import variables
+from bench.make import overlays, variables
 from bench.make.checker import checker_for
 from bench.make.corpus import load_lock, load_prices, load_suites
 from bench.make.execute import build
@@ -39,7 +39,7 @@ class Pipeline:
         self.suites: dict[str, Suite] = {}
         self.matrices: dict[str, Matrix] = {}
         for name, suite in self.written.items():
-            self.suites[name], self.matrices[name] = variables.apply(suite, given if name in self.named else {})
+            self.suites[name], self.matrices[name] = variables.apply(suite, given if name in self.named else {}, root)
         self.prices = load_prices(self.workspace)
         self._locks: dict[str, locks.Lock] = {}
 
@@ -52,6 +52,7 @@ class Pipeline:
         """Raise CorpusError for a suite that is about to run and cannot."""
         for name in names:
             matrix.check_ready(self.suites[name], self.matrices[name].arms)
+            overlays.check(self.root, self.suites[name].arms)
 
     def lock(self, suite: str) -> locks.Lock:
         """What `doit relock` resolved for a suite."""

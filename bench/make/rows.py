@@ -6,6 +6,7 @@ Reads no file of a source, skill or oracle: only names, kinds and modes.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from bench.effects import engines, indexers, interpreter, listing, mounts, plugi
 from bench.effects.sandbox import runner
 from bench.effects.sources import directory
 from bench.errors import MissingPart
+from bench.make import overlays
 from bench.make.pipeline import Pipeline, uses_assets
 
 AGGREGATE_WIDTH = 100
@@ -130,14 +132,15 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
         for arm in suite.arms:
             if arm.skills or arm.plugin:
                 folders = {Path(folder).name: folder for folder in arm.skills}
-                if arm.overlay:
-                    folders[OVERLAY] = arm.overlay
                 files: Paths = {}
                 for role, folder in folders.items():
                     where = Path(layout.CORPUS, folder)
                     seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
                     files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
-                params: dict[str, Any] = {"skills": list(folders)[: len(arm.skills)], "overlay": arm.overlay is not None}
+                if arm.overlay:
+                    where = Path(os.path.normpath(Path(layout.CORPUS, arm.overlay)))
+                    files |= {f"{OVERLAY}/{p}": (where / p).as_posix() for p in overlays.of_arm(pipeline.root, arm)}
+                params: dict[str, Any] = {"skills": list(folders), "overlay": arm.overlay is not None}
                 if arm.plugin:
                     files |= {f"{PLUGIN}/{path}": where for path, where in plugins.listed(arm.plugin, pipeline.root).items()}
                     params["plugin"] = {"version": arm.plugin_version, "expects": sorted(set(arm.expects.values()))}

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from bench.core import matrix, nearest, overrides
 from bench.core.matrix import Matrix
 from bench.core.suite import Suite
 from bench.errors import UsageError
+from bench.make import overlays
 
 RECORD = "record"
 """Concerns the run and no key: the name of a cassette to write."""
+OTHERS = (RECORD, overlays.VARIABLE)
+"""Beside those that `core.overrides` knows."""
 
 
 def refuse_unknown(given: Mapping[str, str]) -> None:
     """Raises UsageError naming the nearest variable."""
     for name in given:
-        if name not in overrides.NAMES and name != RECORD:
-            known = [*overrides.NAMES, RECORD]
+        if name not in overrides.NAMES and name not in OTHERS:
+            known = [*overrides.NAMES, *OTHERS]
             raise UsageError(f"unknown variable {name!r}", where="command line", remedy=nearest.remedy(name, known))
 
 
@@ -33,7 +37,10 @@ def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
     return named or {name for name, suite in suites.items() if suite.default}
 
 
-def apply(suite: Suite, given: Mapping[str, str]) -> tuple[Suite, Matrix]:
+def apply(suite: Suite, given: Mapping[str, str], root: Path) -> tuple[Suite, Matrix]:
     """The suite with its overrides, and its selected cells. Raises UsageError for a bad value or name."""
-    changed = overrides.override(suite, {name: value for name, value in given.items() if name != RECORD})
+    if overlays.VARIABLE in given:
+        suite = overlays.lay(suite, given[overlays.VARIABLE], root, given.get("arms"))
+        given = {name: value for name, value in given.items() if name != "arms"}
+    changed = overrides.override(suite, {name: value for name, value in given.items() if name not in OTHERS})
     return changed, matrix.select(changed)

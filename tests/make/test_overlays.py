@@ -1,0 +1,83 @@
+"""`overlay=DIR` benchmarks a hand-made overlay; one that does not fit the arms is refused before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.errors import CorpusError, UsageError
+from bench.make import rows
+from bench.make.pipeline import Pipeline
+from tests.make import workspaces
+
+SKILL = "---\nname: {0}\ndescription: {0} things\n---\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    def arm(name: str, skills: list[str], **more: Any) -> dict[str, Any]:
+        return {"name": name, "role": "incumbent", "engine": "loop", "skills": skills} | more
+
+    arms = [
+        workspaces.ARMS[0],
+        arm("both", ["skills/plan", "skills/work"]),
+        arm("one", ["skills/work"]),
+        {"name": "new_both", "role": "candidate", "of": "both", "overlay": "candidates/mine"},
+        {"name": "new_one", "role": "candidate", "of": "one", "overlay": "candidates/mine"},
+    ]
+    workspaces.write(tmp_path, model="anthropic/claude-sonnet-4-5", arms=arms)
+    for skill in ("plan", "work"):
+        workspaces.put(tmp_path, f"corpus/skills/{skill}/SKILL.md", SKILL.format(skill))
+    workspaces.put(tmp_path, "corpus/candidates/mine/work/SKILL.md", SKILL.format("work") + "Better.\n")
+    return tmp_path
+
+
+def loaded(root: Path, **given: str) -> Pipeline:
+    from bench.make import workspace
+
+    workspace._INDEXES.clear()
+    pipeline = Pipeline(root, ["suite:tiny"], given)
+    pipeline.check_ready(["tiny"])
+    return pipeline
+
+
+def skill_files(pipeline: Pipeline) -> dict[str, set[str]]:
+    return {name: {role for role in files if role.startswith("overlay/")} for name, _, files in rows.skills(pipeline)}
+
+
+def test_each_arm_gets_the_files_of_its_own_skills(root: Path) -> None:
+    workspaces.put(root, "corpus/candidates/mine/plan/SKILL.md", SKILL.format("plan") + "Better.\n")
+    found = skill_files(loaded(root))
+    assert found["tiny/new_both"] == {"overlay/plan/SKILL.md", "overlay/work/SKILL.md"}
+    assert found["tiny/new_one"] == {"overlay/work/SKILL.md"}
+    assert found["tiny/one"] == set()
+
+
+def test_an_untouched_pair_is_refused_before_anything_runs(root: Path) -> None:
+    (root / "corpus/candidates/mine/work").rename(root / "corpus/candidates/mine/plan")
+    with pytest.raises(CorpusError, match="candidates/mine: it touches no skill of the arm 'new_one'"):
+        loaded(root)
+
+
+def test_a_hand_made_overlay_takes_the_place_of_the_suites(root: Path) -> None:
+    workspaces.put(root, "drafts/plan/SKILL.md", SKILL.format("plan") + "Best.\n")
+    pipeline = loaded(root, overlay="drafts")
+    assert [arm.name for arm in pipeline.suites["tiny"].arms] == ["nop", "both", "new_both"]
+    files = {name: files for name, _, files in rows.skills(pipeline)}
+    assert files["tiny/new_both"]["overlay/plan/SKILL.md"] == "drafts/plan/SKILL.md"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"overlay": "nowhere"}, "overlay=nowhere: is not a directory"),
+        ({"overlay": "corpus/skills/plan"}, "no candidate arm of the suite"),
+        ({"overlay": "corpus/candidates/mine", "arms": "one,new_one"}, "arms=: the overlay has to be measured on exactly"),
+        ({"overlay": "-x"}, "is not a path"),
+    ],
+)
+def test_what_cannot_be_measured_is_named(root: Path, given: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        loaded(root, **given)
