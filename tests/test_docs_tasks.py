@@ -34,7 +34,7 @@ def test_the_other_examples_are_parts_of_a_task(number):
 
 
 def test_the_aliases_of_the_migration_guide_are_taken():
-    text = HEAD.replace("gold]", "baseline]") + "    source: {dir: x}\n" + blocks(MIGRATING)[0]
+    text = HEAD.replace("gold]", "baseline_nomcp]") + "    source: {dir: x}\n" + blocks(MIGRATING)[0]
     assert suites.parse_text(text, ARMS, path="corpus/mine.yaml").env_aliases
 
 

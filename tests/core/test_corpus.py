@@ -254,7 +254,7 @@ def test_the_shipped_corpus_is_read():
     for path in [p for p in sorted(root.glob("*.yaml")) if p.name != "arms.yaml"]:
         suite = suites.parse_text(path.read_text("utf-8"), arms, path=f"corpus/{path.name}")
         assert suite.name == path.stem
-    named = suites.parse_text(json.dumps(suites.suite(arms=["nop", "baseline", "incumbent", "candidate"])), arms)
+    named = suites.parse_text(json.dumps(suites.suite(arms=["nop", "baseline_nomcp", "incumbent", "candidate"])), arms)
     assert named.arm("candidate").skills == named.arm("incumbent").skills
 
 
