@@ -185,13 +185,10 @@ def _check_reviews(suite: Suite, document: Node, path: str) -> None:
     for arm, node in zip(suite.arms, document.value["arms"].value, strict=True):
         for task in suite.tasks if arm.engine not in FREE_ENGINES else ():
             if arm.runs(task.id) and arm.reviews != task.review:
-                has = (
-                    "reviews, and the task {} has no review labels"
-                    if arm.reviews
-                    else "reviews nothing, as the task {} asks"
-                )
+                named, asked = shown(arm.name), shown(task.id)
+                lacking = f"the arm {named} reviews, and the task {asked} has no review labels"
                 raise CorpusError(
-                    f"the arm {shown(arm.name)} {has.format(shown(task.id))}",
+                    lacking if arm.reviews else f"the task {asked} asks for a review, and the arm {named} does not review",
                     where=place(path, node.at),
                     remedy="name the tasks of each arm with only:",
                 )

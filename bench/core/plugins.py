@@ -52,7 +52,8 @@ def check(files: Mapping[str, bytes], version: str, expects: Sequence[str]) -> P
     described = _skills(files)
     names = [skill.name for skill in described]
     for skill in expects:
-        if skill.rpartition(":")[2] not in names:
+        bare = skill.rpartition(":")[2]
+        if bare not in names:
             raise CorpusError(
                 f"the plugin has no skill {skill!r}, which the arm expects",
                 where=SKILLS,

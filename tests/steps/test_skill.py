@@ -87,3 +87,40 @@ def test_what_breaks_a_rule_is_refused(
 ) -> None:
     with pytest.raises(CorpusError, match=why):
         make(context, files, names=names, overlay=overlay)
+
+
+MANIFEST = b'{"name": "mine", "version": "1.2.0", "hooks": {}}'
+PLUGIN = {"plugin/.claude-plugin/plugin.json": MANIFEST, "plugin/skills/plan/SKILL.md": GREET.replace(b"greet", b"plan")}
+
+
+def with_plugin(context: Context, names: list[str], expects: list[str], files: dict[str, bytes]) -> Made:
+    params = {"skills": names, "overlay": False, "plugin": {"version": "1.2.0", "expects": expects}}
+    return skill.make(job_of("skill", context, params, files), context)
+
+
+def test_a_plugin_is_a_tree_of_its_own(context: Context) -> None:
+    made = with_plugin(context, [], ["plan"], PLUGIN)
+    assert set(made.outputs) == {"plugin"}
+    packed = trees.entries_of(context.store.get(made.outputs["plugin"].blob))
+    assert [entry.path for entry in packed] == [".claude-plugin/plugin.json", "skills/plan/SKILL.md"]
+    assert made.body["skills"] == []
+    assert made.body["plugin"] == {
+        "name": "mine",
+        "version": "1.2.0",
+        "manifest_digest": trees.tree_digest(packed),
+        "files": 2,
+        "bytes": sum(len(entry.data) for entry in packed),
+        "skills": [{"name": "plan", "description": "Says hello."}],
+        "left_out": ["hooks"],
+    }
+
+
+def test_a_plugin_may_stand_beside_skills(context: Context) -> None:
+    made = with_plugin(context, ["greet", "part"], ["greet", "mine:plan"], BASE | PLUGIN)
+    assert set(made.outputs) == {"plugin", "tree"}
+    assert make(context, BASE).body == {key: value for key, value in made.body.items() if key != "plugin"}
+
+
+def test_a_plugin_without_the_expected_skill_is_refused(context: Context) -> None:
+    with pytest.raises(CorpusError, match="no skill 'work', which the arm expects"):
+        with_plugin(context, [], ["work"], PLUGIN)
