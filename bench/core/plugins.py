@@ -57,7 +57,7 @@ def check(files: Mapping[str, bytes], version: str, expects: Sequence[str]) -> P
             raise CorpusError(
                 f"the plugin has no skill {skill!r}, which the arm expects",
                 where=SKILLS,
-                remedy=nearest.remedy(skill, names),
+                remedy=nearest.remedy(bare, names),
             )
     left_out = tuple(sorted(key for key in manifest if key in ACTIVE))
     kept = {key: value for key, value in manifest.items() if key not in ACTIVE}

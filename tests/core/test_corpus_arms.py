@@ -37,7 +37,14 @@ def test_arms_by_name_and_written_out_in_the_order_of_the_suite():
 def test_a_candidate_takes_over_what_it_does_not_say():
     arm = parse(INCUMBENT, {"name": "c", "role": "candidate", "of": "inc", "overlay": "candidates/a"})[1]
     assert arm == Arm(
-        "c", "candidate", "loop", skills=("skills/a",), overlay="candidates/a", of="inc", expects={"work": "a"}, params={"t": 1}
+        "c",
+        "candidate",
+        "loop",
+        skills=("skills/a",),
+        overlay="candidates/a",
+        of="inc",
+        expects={"work": "a"},
+        params={"t": 1},
     )
     other = parse(INCUMBENT, {"name": "c", "role": "candidate", "of": "inc", "skills": ["skills/b"], "expects": "b"})[1]
     assert (other.skills, other.expects, other.params) == (("skills/b",), {"work": "b"}, {"t": 1})
