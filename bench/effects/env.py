@@ -10,6 +10,11 @@ def get(name: str, default: str | None = None) -> str | None:
     return os.environ.get(name, default)
 
 
+def names() -> frozenset[str]:
+    """Names of the variables that are set and not blank."""
+    return frozenset(name for name, value in os.environ.items() if value.strip())
+
+
 def debug() -> bool:
     """Whether tracebacks are wanted (`BENCH_DEBUG=1`)."""
     return os.environ.get("BENCH_DEBUG", "") not in ("", "0")

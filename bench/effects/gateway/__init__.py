@@ -41,7 +41,11 @@ class Ask:
     base_url: str | None = None
     """Another address of the model's provider."""
     record: bool = False
-    """Keep the traffic as a cassette; live models only."""
+    """Keep the traffic as a cassette; live models are recorded anyhow, replays never."""
+    provider: str = "auto"
+    """`auto`, `anthropic` or `openai` (`bench.core.model_routes`)."""
+    client: str | None = None
+    """What the client's User-Agent begins with; calls of any other are counted as foreign. None = do not look."""
 
 
 @dataclass(frozen=True, slots=True)

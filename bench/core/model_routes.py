@@ -1,0 +1,109 @@
+"""Which provider a model id belongs to, and which key that takes. One rule for suites, gateway and reports.
+
+`provider=auto`: a prefix that LiteLLM knows decides (`anthropic/…`, `openai/…`, `openrouter/…`); without one, `claude-` is
+Anthropic's and `gpt-`, `chatgpt-`, `o` and a digit are OpenAI's; anything else must say its provider. `provider=anthropic`
+and `provider=openai` insist, and settle ids without a prefix. A key is never used for another provider than its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from bench.core import model_id
+from bench.errors import CorpusError, MissingPart
+
+PROVIDERS = ("auto", "anthropic", "openai")
+REPLAY = "replay"
+KEYS = {
+    "anthropic": ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "GITNEXUS_BENCH_ANTHROPIC_API_KEY"),
+    "openai": ("BENCH_OPENAI_API_KEY", "OPENAI_API_KEY", "GITNEXUS_BENCH_OPENAI_API_KEY"),
+}
+"""Provider → the variables that may hold its key; the first that is set wins."""
+KEYLESS = frozenset({REPLAY, "ollama", "ollama_chat", "hosted_vllm", "lm_studio", "llamafile", "custom_openai"})
+"""Served by the user's own machine."""
+
+_OPENAI = re.compile(r"(?:gpt-|chatgpt-|o[0-9])")
+_NAMES = {"anthropic": "Anthropic", "openai": "OpenAI"}
+
+
+def provider_of(model: str, wanted: str = "auto") -> str:
+    """The provider that serves an id: `anthropic`, `openai`, `replay`, or another of LiteLLM's names.
+
+    Raises CorpusError for an id that moves (`latest`, `auto`), that names no provider, or that is not `wanted`'s.
+    """
+    model_id.check(model, "model")
+    if wanted not in PROVIDERS:
+        raise CorpusError(f"unknown provider {wanted!r}", remedy="one of " + ", ".join(PROVIDERS))
+    prefix, slash, _rest = model.partition("/")
+    found = prefix if slash else _family(model)
+    if found == REPLAY or wanted == "auto":
+        if found is None:
+            raise CorpusError(
+                f"{model!r} does not say whose model it is",
+                remedy="write provider/model, such as anthropic/claude-sonnet-4-5",
+            )
+        return found
+    if found not in (None, wanted):
+        raise CorpusError(
+            f"provider={wanted} was asked for, and {model!r} is {_NAMES.get(found, found)}'s",
+            remedy=f"use provider=auto, or a model of {_NAMES[wanted]}",
+        )
+    return wanted
+
+
+def _family(model: str) -> str | None:
+    if model.startswith("claude-"):
+        return "anthropic"
+    return "openai" if _OPENAI.match(model) else None
+
+
+def route(model: str, wanted: str = "auto") -> str:
+    """The id as LiteLLM takes it, with its provider in front. Raises as `provider_of`."""
+    provider = provider_of(model, wanted)
+    return model if model.startswith(f"{provider}/") else f"{provider}/{model}"
+
+
+def bare(model: str) -> str:
+    """The id without its provider, as a client of that provider writes it."""
+    return model.partition("/")[2] or model
+
+
+def key_names(provider: str) -> tuple[str, ...]:
+    """The variables that may hold a provider's key, best first; none for one that takes none."""
+    if provider in KEYLESS:
+        return ()
+    return KEYS.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
+
+
+def check_keys(models: Iterable[str], present: Collection[str], wanted: str = "auto") -> None:
+    """That every model has its provider's key. `present`: names of the variables that are set and not blank.
+
+    Raises MissingPart naming the model, the variable to set, and the key that is there but is another provider's.
+    """
+    by_provider: dict[str, str] = {}
+    for model in models:
+        by_provider.setdefault(provider_of(model, wanted), model)
+    lacking = [p for p in by_provider if key_names(p) and not any(name in present for name in key_names(p))]
+    for provider in sorted(lacking):
+        theirs = [p for p in KEYS if p != provider and any(name in present for name in KEYS[p])]
+        name = _NAMES.get(provider, provider)
+        what = f"no key for {name}"
+        if len(by_provider) > 1:
+            what = f"models of {' and '.join(sorted(by_provider))} are asked for, and there is no key for {name}"
+        elif theirs:
+            what = f"the key that is set is {_NAMES[theirs[0]]}'s, and this model is {name}'s"
+        raise MissingPart(what, where=by_provider[provider], remedy=f"set {key_names(provider)[0]}")
+
+
+def check_key(provider: str, key: str, *, own_address: bool = False) -> None:
+    """That a key looks like its provider's. Raises MissingPart; says nothing of keys for an address of the user's own."""
+    anthropic = key.startswith("sk-ant-")
+    if own_address or provider not in KEYS:
+        return
+    if (provider == "openai" and anthropic) or (provider == "anthropic" and key.startswith("sk-") and not anthropic):
+        other = "Anthropic" if anthropic else "OpenAI"
+        raise MissingPart(
+            f"the key given for {_NAMES[provider]} looks like one of {other}'s",
+            remedy=f"set {KEYS[provider][0]} to a key of {_NAMES[provider]}",
+        )

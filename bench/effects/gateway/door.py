@@ -1,0 +1,196 @@
+"""One session's door: a Unix socket with a listener behind it, outside the sandbox.
+
+Every request passes the gate; what passes is carried to the proxy under the session's minted key. Revoking cuts what is in
+flight. The door counts what it sent, so that a call that the proxy does not tell of is missed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import h11
+
+from bench.effects import cassettes
+from bench.effects.gateway import SOCKET, Ask, Traffic, ledger, replays
+from bench.effects.gateway.forward import Cut, Forwarder
+from bench.effects.gateway.gate import MESSAGES, Call, Gate
+from bench.effects.gateway.ledger import Ledger
+from bench.effects.gateway.recorder import Tape
+from bench.effects.gateway.wire import Answer, Asked, Exchange, Oversized, refusal
+from bench.effects.redact import Redactor
+
+SETTLE_S = 5.0
+"""How long the end of a session waits for the lines of its last calls."""
+BUDGET_SETTLE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fittings:
+    """What a door is made of. `name` is the session in the ledger."""
+
+    ask: Ask
+    name: str
+    gate: Gate
+    forwarder: Forwarder
+    ledger: Ledger
+    redactor: Redactor
+    player: cassettes.Player | None
+    """Of a replay."""
+    closed: Callable[[], None]
+    """Called once, at the end."""
+
+
+class SocketDoor:
+    """A `Door`."""
+
+    def __init__(self, folder: Path, model: str, placeholder: str, parts: Fittings) -> None:
+        self.folder, self.model, self.placeholder = folder, model, placeholder
+        self._parts = parts
+        ask = parts.ask
+        live = parts.player is None
+        self._tape = Tape(ask.model, ask.effort, ask.skills, ask.run) if live else None
+        self._guard = threading.Lock()
+        self._sockets: set[socket.socket] = set()
+        self._sent: list[str] = []
+        self._settled: set[str] = set()
+        self._side = 0
+        self._traffic: Traffic | None = None
+        folder.mkdir(mode=0o700)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(folder / SOCKET))
+        self._listener.listen(64)
+        threading.Thread(target=self._accept, daemon=True, name="model door").start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _peer = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True, name="model call").start()
+
+    def _hold(self, connection: socket.socket) -> None:
+        """Have a connection cut when the door is revoked. Raises Cut when it is already."""
+        with self._guard:
+            if self._parts.gate.is_shut:
+                raise Cut
+            self._sockets.add(connection)
+
+    def _serve(self, connection: socket.socket) -> None:
+        exchange = Exchange(connection)
+        with self._guard:
+            self._sockets.add(connection)
+        try:
+            for asked in exchange.requests():
+                self._one(exchange, asked)
+        except Oversized:
+            self._last(exchange, refusal(413, "request_too_large", "the request is above 64 MB"))
+        except h11.RemoteProtocolError:
+            self._last(exchange, refusal(400, "invalid_request_error", "this is not HTTP/1.1"))
+        except (Cut, OSError, h11.LocalProtocolError):
+            pass  # the client went away, or its stream was cut: there is nobody to tell
+        finally:
+            with self._guard:
+                self._sockets.discard(connection)
+            connection.close()
+
+    def _last(self, exchange: Exchange, answer: Answer) -> None:
+        with contextlib.suppress(OSError, h11.LocalProtocolError):
+            exchange.answer(answer, last=True)
+
+    def _one(self, exchange: Exchange, asked: Asked) -> None:
+        judged = self._parts.gate.judge(asked)
+        if isinstance(judged, Call) and self._over_budget():
+            self._parts.gate.shut("budget")
+            judged = self._parts.gate.judge(asked)
+        if isinstance(judged, Answer):
+            exchange.answer(judged)
+            return
+        player = self._parts.player
+        if player is not None and replays.is_side(judged, player.cassette):
+            self._side += 1
+            exchange.answer(replays.side_answer(judged, self.model))
+            return
+        self._carry(exchange, judged)
+
+    def _carry(self, exchange: Exchange, call: Call) -> None:
+        with self._guard:
+            number = str(len(self._sent))
+            self._sent.append(number)
+        held: list[socket.socket] = []
+
+        def hold(connection: socket.socket) -> None:
+            self._hold(connection)
+            held.append(connection)
+
+        try:
+            _status, events = self._parts.forwarder.carry(call, number, exchange, hold)
+        finally:
+            with self._guard:
+                self._settled.add(number)
+                self._sockets -= set(held)
+        if self._tape is not None and call.path == MESSAGES:
+            self._tape.add(call.body, events)
+
+    def _over_budget(self) -> bool:
+        limit = self._parts.ask.budget_usd
+        if limit is None or self._parts.player is not None:
+            return False
+        with self._guard:
+            settled = set(self._settled)
+        lines = self._parts.ledger.wait(self._parts.name, settled, BUDGET_SETTLE_S)
+        return ledger.spent(lines)[0] >= limit
+
+    def revoke(self) -> None:
+        """As the seam says."""
+        with self._guard:
+            self._parts.gate.shut("revoked")
+            cut = list(self._sockets)
+        for connection in cut:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> Traffic:
+        """As the seam says."""
+        self.revoke()
+        with self._guard:
+            if self._traffic is None:
+                self._traffic = self._told()
+                with contextlib.suppress(OSError):
+                    self._listener.shutdown(socket.SHUT_RDWR)
+                self._listener.close()
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self._parts.closed()
+            return self._traffic
+
+    def _told(self) -> Traffic:
+        parts, gate = self._parts, self._parts.gate
+        sent = list(self._sent)
+        lines = parts.ledger.wait(parts.name, sent, SETTLE_S)
+        known = {line.get("call") for line in lines}
+        calls = [ledger.entry(line) for line in lines]
+        calls += [ledger.lost(self.model) for number in sent if number not in known]
+        dollars, exact = ledger.spent(lines)
+        price = round(dollars, 6) if exact and len(known) >= len(sent) else None
+        replayed = parts.player is not None
+        mismatch = parts.player.mismatch if parts.player is not None else None
+        parts.ledger.forget(parts.name)
+        return Traffic(
+            usage=ledger.counted(calls),
+            calls=tuple(calls),
+            spent_usd=0.0 if replayed else price,
+            list_price_usd=price,
+            replayed=replayed,
+            outage=None if replayed else ledger.outage(lines),
+            refused=tuple(gate.refused),
+            foreign=gate.foreign,
+            mismatch=None if mismatch is None else str(mismatch),
+            side=self._side,
+            recording=self._tape.cassette(parts.redactor) if self._tape is not None else None,
+        )

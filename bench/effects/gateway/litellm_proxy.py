@@ -1,0 +1,93 @@
+"""The gateway over LiteLLM's proxy: nothing runs until a session needs it, then one proxy serves all of them."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+
+from bench.effects import redact
+from bench.effects.gateway import Ask, Door, keys, routes
+from bench.effects.gateway.door import Fittings, SocketDoor
+from bench.effects.gateway.forward import Forwarder
+from bench.effects.gateway.gate import Gate
+from bench.effects.gateway.ledger import Ledger
+from bench.effects.gateway.process import Proxy
+from bench.effects.gateway.replays import Replays
+from bench.errors import Cancelled
+
+
+class LiteLLMGateway:
+    """A `Gateway`. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._ending = threading.Event()
+        self._proxy: Proxy | None = None
+        self._ledger: Ledger | None = None
+        self._replays: Replays | None = None
+        self._doors: dict[str, SocketDoor] = {}
+        self._made = 0
+
+    def open(self, ask: Ask) -> Door:
+        """As the seam says."""
+        route = routes.route(ask)
+        with self._guard:
+            if self._ending.is_set():
+                raise Cancelled("the model gateway was closed")
+            proxy, ledger = self._started()
+            self._made += 1
+            folder = proxy.root / f"d{self._made}"
+            token = secrets.token_hex(8)
+            name = f"{ask.session}#{token}"
+            signed = dict(route.signed) | {"session": name}
+            if route.player is not None:
+                self._replays = self._replays or Replays()
+                signed["api_base"] = self._replays.open(token, route.player)
+            key = keys.mint(proxy.secret, signed)
+            placeholder = keys.placeholder()
+            secret = [*redact.known_secrets(), *routes.provider_keys().values(), key, proxy.secret, placeholder]
+            redactor = redact.Redactor(secret, redact.host_paths(proxy.root))
+            parts = Fittings(
+                ask=ask,
+                name=name,
+                gate=Gate(route.model, placeholder, ask.client),
+                forwarder=Forwarder(proxy.port, key, redactor),
+                ledger=ledger,
+                redactor=redactor,
+                player=route.player,
+                closed=lambda: self._forget(token),
+            )
+            door = SocketDoor(folder, route.model, placeholder, parts)
+            self._doors[token] = door
+            return door
+
+    def _started(self) -> tuple[Proxy, Ledger]:
+        if self._proxy is not None and not self._proxy.running:
+            self._proxy.close()
+            self._proxy = None
+        if self._proxy is None or self._ledger is None:
+            self._proxy = Proxy(routes.provider_keys(), self._ending)
+            self._ledger = Ledger(self._proxy.usage)
+        return self._proxy, self._ledger
+
+    def _forget(self, token: str) -> None:
+        self._doors.pop(token, None)
+        if self._replays is not None:
+            self._replays.shut(token)
+
+    @property
+    def proxy(self) -> Proxy | None:
+        """The running proxy, for whoever watches it."""
+        return self._proxy
+
+    def close(self) -> None:
+        """As the seam says."""
+        self._ending.set()
+        with self._guard:
+            for door in list(self._doors.values()):
+                door.close()
+            if self._replays is not None:
+                self._replays.close()
+            if self._proxy is not None:
+                self._proxy.close()
+            self._replays = self._proxy = self._ledger = None
