@@ -22,6 +22,8 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("bench.effects.graphtools.inside.reading", "bench.core.graph_queries"): _INSIDE,
     ("bench.effects.graphtools.inside.reading", "bench.core.pdg"): _INSIDE,
     ("bench.effects.graphtools.inside.server", "bench.core.graph_queries"): _INSIDE,
+    ("bench.effects.gateway.routes", "bench.core.model_routes"): "suites and gateway must agree whose model an id is",
+    ("bench.effects.gateway.ledger", "bench.core.outages"): "traffic says what failed in the words that the breaker knows",
 }
 """(effects module, core module) → why it may all the same."""
 PURE = {
