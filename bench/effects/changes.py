@@ -62,6 +62,16 @@ class Changes:
         listed = [[os.fsencode(e.path).hex(), e.mode, digest.of_bytes(e.data)] for e in self.entries]
         return digest.of("assay/churn/1", [listed, [os.fsencode(p).hex() for p in self.deletions]])
 
+    def listed(self) -> dict[str, str]:
+        """Path → what differs there, to compare two moments of one workspace: a digest, "gone", or what an oddity is."""
+        found = {e.path: f"{e.mode} {digest.of_bytes(e.data)}" for e in self.entries}
+        return found | dict.fromkeys(self.deletions, "gone") | dict(self.oddities)
+
+    def without(self, path: str) -> Changes:
+        """The same but for one path."""
+        entries = tuple(entry for entry in self.entries if entry.path != path)
+        return replace(self, entries=entries, deletions=tuple(gone for gone in self.deletions if gone != path))
+
     def pack(self) -> bytes:
         """Canonical bytes: the same changes give the same blob."""
         said = json.dumps({"deletions": list(self.deletions), "oddities": [list(o) for o in self.oddities]}).encode()

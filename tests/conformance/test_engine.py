@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from bench.effects import engines
 from bench.effects.cassette_author import authored
 from bench.effects.engines import ENGINES, Engine, Outcome, Room, Work
 from bench.effects.sandbox import Finished, Limits, Spec, Workspace, runner
+from bench.effects.sandbox.pump import Watch
 from bench.errors import Cancelled
+from tests.effects.engines.claude.scripted import MODEL, Reply, ScriptedGateway, text, tool, turns
 
 TOKENS = {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 PATCH = b"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"
@@ -34,10 +36,22 @@ WORK: dict[str, Work] = {
     "nop": PLAIN,
     "gold": replace(PLAIN, patch=PATCH),
     "loop": replace(PLAIN, model="replay/x", cassette=script("echo two > a.txt"), cassette_name="x"),
+    "claude": replace(PLAIN, model=MODEL),
 }
 """Work that changes a.txt from one to two, for every engine but nop. A new engine needs an entry."""
-SLOW: dict[str, Work] = {"loop": replace(WORK["loop"], cassette=script("sleep 60"))}
+SLOW: dict[str, Work] = {
+    "loop": replace(WORK["loop"], cassette=script("sleep 60")),
+    "claude": replace(PLAIN, prompt="Sleep.", model=MODEL),
+}
 """Work that takes a minute, for engines that can be given such."""
+HEAVY = {"claude"}
+"""Engines whose client is installed for the slow tests alone."""
+
+
+def answer(body: dict[str, Any]) -> Reply:
+    """The scripted model behind the gateway, for engines that go through it."""
+    command = "sleep 60" if "Sleep." in json.dumps(body["messages"]) else "echo two > a.txt"
+    return turns([tool("Bash", command=command, description="work")], [text(SECRET)])(body)
 
 
 @pytest.fixture
@@ -52,13 +66,17 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def room(workspace: Workspace) -> Room:
+def room(workspace: Workspace) -> Iterator[Room]:
     stop = threading.Event()
+    gateway = ScriptedGateway(answer)
 
-    def execute(argv: tuple[str, ...], *, stdin: bytes = b"", seconds: float | None = None) -> Finished:
-        return runner.run(Spec(tuple(argv), workspace, stdin=stdin, limits=Limits(seconds=seconds or 60)), cancel=stop)
+    def execute(argv: tuple[str, ...], *, seconds: float | None = None, watch: Watch | None = None, **more: Any) -> Finished:
+        return runner.run(
+            Spec(tuple(argv), workspace, limits=Limits(seconds=seconds or 60), **more), cancel=stop, watch=watch
+        )
 
-    return Room(execute, stop, lambda line: None)
+    yield Room(execute, stop, lambda line: None, gateway=gateway)
+    gateway.close()
 
 
 def read(workspace: Workspace) -> bytes:
@@ -74,7 +92,11 @@ def play(name: str, work: Work, room: Room) -> Outcome:
         engine.close()
 
 
-each = pytest.mark.parametrize("name", sorted(ENGINES))
+def named(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.slow) if name in HEAVY else name for name in sorted(names)]
+
+
+each = pytest.mark.parametrize("name", named(ENGINES))
 
 
 @each
@@ -135,7 +157,7 @@ def test_a_cancelled_session_does_nothing(name: str, room: Room, workspace: Work
     assert read(workspace) == b"one\n"
 
 
-@pytest.mark.parametrize("name", sorted(SLOW))
+@pytest.mark.parametrize("name", named(SLOW))
 def test_cancel_stops_it_in_the_middle(name: str, room: Room) -> None:
     threading.Timer(1.0, room.cancel.set).start()
     assert play(name, SLOW[name], room).error_kind == "cancelled"

@@ -14,6 +14,7 @@ ENGINES = {
     "nop": "bench.effects.engines.calibration:Nop",
     "gold": "bench.effects.engines.calibration:Gold",
     "loop": "bench.effects.engines.loop:Loop",
+    "claude": "bench.effects.engines.claude.engine:Claude",
 }
 """Short name → dotted path, imported when used."""
 
@@ -44,12 +45,26 @@ class Work:
     """The skill whose use must be shown by this arm's transcript, or None."""
     patch: bytes | None = None
     """Of the gold arm alone."""
+    review: bytes | None = None
+    """Of the gold arm of a review task alone: what it hands in."""
+    hand_in: str | None = None
+    """Path of the file that a review hands in, or None."""
     cassette: bytes | None = None
     """The cassette file behind a `replay/<name>` model."""
     cassette_name: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     graph: str | None = None
     """Where the arm's program graph is inside the sandbox, or None."""
+    session: str = "session"
+    """Names the session, unique within a run."""
+    phase: str = "work"
+    """plan, work or review."""
+    skill_tool: bool = True
+    """Whether the agent may load skills by the client's own tool."""
+    plugin: str | None = None
+    """Where the arm's plugin is inside the sandbox, or None."""
+    graph_server: tuple[str, ...] = ()
+    """Command of the graph's MCP server inside the sandbox; empty = none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +72,9 @@ class Room:
     """The session's sandbox as an engine may use it."""
 
     execute: Callable[..., Finished]
-    """`execute(argv, *, stdin=b"", seconds=None, env={}, readonly=(), writable=(), watch=None, cancel=None)`: one command in
-    the session's layers, home and tmp. Mounts come beside the session's own; `watch` is the sandbox's; the event `cancel`
-    stands instead of the session's own."""
+    """`execute(argv, *, stdin=b"", seconds=None, env={}, readonly=(), writable=(), watch=None)`: one command in the
+    session's layers, home and tmp. Mounts come beside the session's own; `watch` is the sandbox's, and what it raises ends
+    the command and comes out here."""
     cancel: threading.Event
     log: Callable[[str], None]
     hide: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +114,10 @@ class Outcome:
     """Of a live session: its conversation as a cassette of one, secrets stripped (`bench.effects.cassette_record`)."""
     effort_sent: Mapping[str, Any] | None = None
     """Request parameters that the model library made of the effort, where they are not simply the effort."""
+    outage: Mapping[str, Any] | None = None
+    """{cls, status?, resets_at?} when it was the model service that ended the session."""
+    gateway: Mapping[str, Any] | None = None
+    """What gateway and client each say of usage and cost, where there are two that can say it."""
 
 
 class Engine(Protocol):
@@ -106,6 +125,11 @@ class Engine(Protocol):
 
     protocol: int
     """Changes when sessions made by older code would no longer be comparable; part of the runtime record."""
+    places: Mapping[str, str]
+    """Where the session's read-only trees are shown: role (skills, plugin) → directory inside."""
+    client: bool
+    """Whether it is an installed client with ways of its own: graph tools come as an MCP server, and where an arm has no
+    skills an empty directory that cannot be filled stands in their place."""
 
     def open(self, work: Work, room: Room) -> None:
         """Check what can be checked before anything is spent. Raises BenchError."""

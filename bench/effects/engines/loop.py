@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import string
+from collections.abc import Mapping
 from typing import Any
 
 from bench.effects import clock
@@ -52,6 +53,8 @@ class Loop:
     """One session. `protocol` stands for the prompts, the tool and its output: it changes with them."""
 
     protocol = 1
+    places: Mapping[str, str] = {"skills": "/opt/skills"}
+    client = False
 
     def __init__(self) -> None:
         self._upstream: Upstream | None = None

@@ -1,0 +1,98 @@
+"""Finds the installed Claude Code: `$BENCH_CLAUDE`, else `claude` on the PATH, followed to the program that really runs.
+
+The npm package ships a small stub in its `bin`, which its installation replaces by the program of this platform; where that
+did not happen, the platform's package beside it holds the program. A digest is computed once per file: it is remembered, by
+the file's stat, in the user's cache directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from pathlib import Path
+
+from blake3 import blake3
+
+from bench.core import digest
+from bench.effects import env, files
+from bench.errors import MissingPart
+
+VARIABLE = "BENCH_CLAUDE"
+PACKAGE = "claude-code"
+REMEDY = "npm i -g @anthropic-ai/claude-code, or set BENCH_CLAUDE to its program"
+_ELF = b"\x7fELF"
+_MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
+_CHUNK = 8 << 20
+
+
+def program() -> Path:
+    """The client's program, an ELF file. Raises MissingPart naming the remedy."""
+    given = env.get(VARIABLE) or shutil.which("claude")
+    if not given:
+        raise MissingPart("Claude Code is not installed", remedy=REMEDY)
+    place = Path(given)
+    if not place.is_absolute() or not place.is_file():
+        raise MissingPart("there is no Claude Code", where=given, remedy=REMEDY)
+    found = place.resolve()
+    if _runs(found):
+        return found
+    for candidate in _platform_programs(found):
+        if _runs(candidate):
+            return candidate.resolve()
+    raise MissingPart("its Claude Code has no program for this machine", where=given, remedy=REMEDY)
+
+
+def _platform_programs(found: Path) -> list[Path]:
+    """Where the platform's package may lie, seen from any file of the main one."""
+    machine = _MACHINES.get(platform.machine(), platform.machine())
+    names = [f"{PACKAGE}-linux-{machine}", f"{PACKAGE}-linux-{machine}-musl"]
+    homes: list[Path] = []
+    for parent in found.parents:
+        if parent.name == PACKAGE:
+            homes += [parent.parent, parent / "node_modules" / "@anthropic-ai"]
+    return [home / name / "claude" for home in homes for name in names]
+
+
+def _runs(place: Path) -> bool:
+    try:
+        with place.open("rb") as stream:
+            return stream.read(4) == _ELF and os.access(place, os.X_OK)
+    except OSError:
+        return False
+
+
+def identity() -> dict[str, str]:
+    """What a runtime is keyed on: {binary: digest}. An absent client is refused when a session needs it, not before."""
+    try:
+        return {"binary": digest_of(program())}
+    except MissingPart as error:
+        return {"missing": error.what}
+
+
+def digest_of(place: Path) -> str:
+    """BLAKE3 digest of a program's bytes; remembered while neither size, times nor inode change."""
+    status = place.stat()
+    facts = [str(place), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+    note = _note(digest.of("assay/program/1", facts))
+    if note is not None:
+        try:
+            said = json.loads(note.read_bytes())
+            if digest.is_digest(said):
+                return str(said)
+        except (OSError, ValueError):
+            pass  # computed again below
+    hasher = blake3()
+    with place.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            hasher.update(chunk)
+    found = digest.PREFIX + hasher.hexdigest()
+    if note is not None:
+        files.write_atomic(note, json.dumps(found).encode())
+    return found
+
+
+def _note(name: str) -> Path | None:
+    cache = env.get("XDG_CACHE_HOME") or (f"{env.get('HOME')}/.cache" if env.get("HOME") else "")
+    return Path(cache, "assay", "programs", name.removeprefix(digest.PREFIX)[:32]) if cache else None

@@ -1,0 +1,1 @@
+"""Parts of the session step: what a session is shown, what each phase is told, and what it handed in."""
