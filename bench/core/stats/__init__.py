@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Row = Mapping[str, Any]
+from bench.core.stats import compared
 
-CONFIDENCE = 0.95
-"""Level of every interval, two-sided; a test is said to show something at p ≤ 1 − CONFIDENCE."""
-POWER = 0.8
-"""Power at which a design is said to be able to see a difference."""
-LEAST_TASKS = 6
-"""Fewer tasks give no interval over tasks: with five, even five wins of five have an exact two-sided p of 0.0625."""
+Row = Mapping[str, Any]
 
 
 def compare(rows_a: Sequence[Row], rows_b: Sequence[Row], measures: Sequence[str] | None = None) -> dict[str, Any]:
     """Arm a (the new one) against arm b (the reference). Plain JSON: floats are finite, what is not known is null.
 
-    `rows_a` and `rows_b` are compact rows (`aggregate.compact`) of one arm each, those of excluded and held-back runs included;
-    their order does not matter. `measures` are field names: `resolved` (always taken), those of `medians.MEASURES` and
-    of `medians.REVIEW_MEASURES`; by default `resolved`, `cost_usd`, and `review_weighted_f1` where a row has one.
+    `rows_a` and `rows_b` are compact rows (`aggregate.compact`) of one arm each, excluded and held-back runs included; their
+    order does not matter. `measures` are field names: `resolved` (always taken), those of `medians.MEASURES` and of
+    `medians.REVIEW_MEASURES`; by default `resolved`, `cost_usd`, and `review_weighted_f1` where a row has one.
 
-    ->  a, b: {arm, planned, attempts, valid, excluded, not_run, resolved, error_kinds, median_cost_usd,
+    ->  a, b: {arm, planned, attempts, valid, excluded, not_run, resolved, error_kinds, median_cost_usd, replayed,
                pass: [{k, any, any_interval, all, all_interval, tasks}] (any = pass@k, all = pass^k, shares 0 to 1),
                flip_rate, flip_interval, flip_tasks}
         tasks: how many tasks both arms gave valid evidence on;  runs: [fewest, most] valid runs per task and arm there
@@ -34,12 +29,13 @@ def compare(rows_a: Sequence[Row], rows_b: Sequence[Row], measures: Sequence[str
         lopsided: [sentence] (excluded or missing runs, or attempts, that differ between the arms)
         measures: {name: {
             unit: "points" (percentage points) | "percent" (of b's) | "score" (the measure's own unit),
-            a, b: level of each arm (mean over tasks of the task's mean; of the task's median where unit is "percent"),
+            a, b: level of each arm (mean over tasks of the task's share resolved, else of the task's median),
             improvement: float | null, > 0 always means that a is BETTER (more resolved, cheaper, quicker, fewer);
                 in "percent" it is 100·(1 − geometric mean of a's median / b's median over tasks),
             interval: [low, high] | null (cluster bootstrap over tasks; null below LEAST_TASKS tasks),
-            excludes_zero, improves, worsens: bool (false where interval is null). `improves` also demands p ≤ 0.05:
-                the one to gate on; at a true difference of zero it holds in at most 2.5 % of suites,
+            excludes_zero, improves, worsens: bool (false where interval is null). `improves` also demands p ≤ 0.05
+                and is false where `diagnostic` is true: the one to gate on; at a true difference of zero it holds in at
+                most 2.5 % of suites,
             p: float | null (exact or sampled sign-flip test over tasks, two-sided), p_least: smallest p this design allows,
             p_runs: float | null (resolved only: stratified exact test, runs exchangeable within a task; speaks about
                 these very tasks, not about others like them), test: what was done, in words,
@@ -50,4 +46,4 @@ def compare(rows_a: Sequence[Row], rows_b: Sequence[Row], measures: Sequence[str
         words: [sentence] in plain words: what the data can and cannot show
     Raises ValueError where the rows of a side name more than one arm.
     """
-    raise NotImplementedError
+    return compared.of(rows_a, rows_b, measures)
