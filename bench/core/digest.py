@@ -7,12 +7,14 @@ with equal payloads apart and carries the version of their meaning. Digests are 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from blake3 import blake3
 
 PREFIX = "b3:"
 LENGTH = len(PREFIX) + 64
+_FORM = re.compile(f"{PREFIX}[0-9a-f]{{64}}")
 
 
 def canonical(value: Any) -> bytes:
@@ -49,12 +51,7 @@ def of(tag: str, payload: Any) -> str:
 
 def is_digest(text: object) -> bool:
     """Whether `text` has the form of a digest."""
-    return (
-        isinstance(text, str)
-        and len(text) == LENGTH
-        and text.startswith(PREFIX)
-        and all(c in "0123456789abcdef" for c in text[len(PREFIX) :])
-    )
+    return isinstance(text, str) and _FORM.fullmatch(text) is not None
 
 
 def shard(digest: str) -> tuple[str, str]:

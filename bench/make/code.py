@@ -32,6 +32,11 @@ class Code:
         self.learned = False
         """Whether `memory` has grown."""
         self._closures: dict[str, str] = {}
+        self._paths: dict[str, Path | None] = {}
+        self._read: dict[Path, tuple[str, list[str]]] = {}
+        self._folders: dict[Path, list[Path]] = {}
+        self._versions: dict[str, str | None] = {}
+        """What closures share is looked at once in a process."""
 
     def closure(self, module: str) -> str:
         """Digest of a module's closure; independent of where the package is installed."""
@@ -60,16 +65,33 @@ class Code:
         bare = (self.home, self.home / "core", self.home / "effects", self.home / "steps")
         for folder in sorted({p.parent for n in seen if (p := self._path(n))}):
             if folder.is_relative_to(self.home) and folder not in bare:
-                for data in sorted(folder.rglob("*")):
-                    name = data.relative_to(self.home).as_posix()
-                    # Tools leave hidden folders of their own beside the code.
-                    if data.is_file() and data.suffix != ".pyc" and "/." not in name:
-                        seen[name] = self._file(data)[0]
+                for data in self._data(folder):
+                    seen[data.relative_to(self.home).as_posix()] = self._file(data)[0]
         listed = [[name, value] for name, value in seen.items()]
-        listed += [[f"lib:{name}", version] for name in libraries if (version := _version(name))]
+        listed += [[f"lib:{name}", version] for name in libraries if (version := self._version(name))]
         return sorted(listed)
 
+    def _version(self, library: str) -> str | None:
+        if library not in self._versions:
+            self._versions[library] = _version(library)
+        return self._versions[library]
+
+    def _data(self, folder: Path) -> list[Path]:
+        if folder not in self._folders:
+            # Tools leave hidden folders of their own beside the code.
+            self._folders[folder] = [
+                path
+                for path in sorted(folder.rglob("*"))
+                if path.suffix != ".pyc" and "/." not in path.relative_to(self.home).as_posix() and path.is_file()
+            ]
+        return self._folders[folder]
+
     def _path(self, module: str) -> Path | None:
+        if module not in self._paths:
+            self._paths[module] = self._found(module)
+        return self._paths[module]
+
+    def _found(self, module: str) -> Path | None:
         base = self.home.parent.joinpath(*module.split("."))
         for path in (base.with_suffix(".py"), base / "__init__.py"):
             if path.is_file():
@@ -77,6 +99,11 @@ class Code:
         return None
 
     def _file(self, path: Path) -> tuple[str, list[str]]:
+        if path not in self._read:
+            self._read[path] = self._remembered(path)
+        return self._read[path]
+
+    def _remembered(self, path: Path) -> tuple[str, list[str]]:
         key = path.relative_to(self.home.parent).as_posix()
         found = path.stat()
         stat = [found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns]

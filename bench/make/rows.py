@@ -14,8 +14,7 @@ from typing import Any
 import bench.layout as layout
 from bench.core.matrix import Cell
 from bench.core.skills import OVERLAY, PLUGIN
-from bench.effects import engines, indexers, interpreter, listing, mounts, plugins
-from bench.effects.sandbox import runner
+from bench.effects import engines, indexers, interpreter, listing, mounts, plugins, sandbox
 from bench.effects.sources import directory
 from bench.errors import MissingPart
 from bench.make import overlays
@@ -150,7 +149,7 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
 def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:
     """(engine, params) of every engine that any arm uses."""
     for engine in sorted({arm.engine for suite in pipeline.suites.values() for arm in suite.arms}):
-        yield engine, {"engine": engine, "protocol": engines.create(engine).protocol, "sandbox": runner.PROTOCOL}
+        yield engine, {"engine": engine, "protocol": engines.create(engine).protocol, "sandbox": sandbox.PROTOCOL}
 
 
 def aggregates(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:

@@ -64,9 +64,9 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
     """What the next bare `doit` says when nothing has changed."""
     lines = [f"everything up to date ({pipeline.progress.done} steps)"]
     for name in pipeline.suites:
-        report = pipeline.workspace.read(layout.record("report", name)) if f"suite:{name}" in names else None
+        report = pipeline.workspace.said(layout.record("report", name)) if f"suite:{name}" in names else None
         if report is not None:
-            lines += [str(line) for line in report.body.get("summary", [])]
+            lines += [str(line) for line in report.get("summary", [])]
             lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
     return "\n".join(lines) + "\n"
 
@@ -82,9 +82,9 @@ def _reasons(pipeline: Pipeline) -> None:
 
 
 def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
-    report = pipeline.workspace.read(layout.record("report", name))
+    report = pipeline.workspace.said(layout.record("report", name))
     if report is not None:
-        for line in report.body.get("summary", []):
+        for line in report.get("summary", []):
             console.say(line)
         folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}"
         console.say(f"report: {folder}/index.html · {folder}/report.md · {folder}/results.jsonl")
@@ -92,11 +92,10 @@ def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
 
 
 def _health(pipeline: Pipeline, name: str, *, told: bool) -> int:
-    health = pipeline.workspace.read(layout.record("health", name))
-    if health is None:
+    body = pipeline.workspace.said(layout.record("health", name))
+    if body is None:
         console.say_err(f"error: health:{name} has no record")
         return FAILED
-    body = health.body
     for line in body.get("lines", []) if told else []:
         console.say(line)
     bad = [f"arm {arm} of {name} is unusable" for arm in body.get("fatal", [])]

@@ -6,9 +6,8 @@ are facts of this machine, sealed but in no consumer's key. An engine of ours ha
 
 from __future__ import annotations
 
-from bench.effects import engines, versions
+from bench.effects import engines, sandbox, versions
 from bench.effects.context import Context, Job, Made
-from bench.effects.sandbox import runner
 from bench.errors import CorpusError, StepFailed
 
 KIND = "runtime"
@@ -22,8 +21,8 @@ def make(job: Job, context: Context) -> Made:
         raise CorpusError(f"there is no engine {name!r}", where=job.name, remedy=f"known: {known}")
     protocol = engines.create(name).protocol
     _same("engine", job.params["protocol"], protocol)
-    _same("sandbox", job.params["sandbox"], runner.PROTOCOL)
-    body = {"engine": name, "version": str(protocol), "digest": None, "protocol": protocol, "sandbox": runner.PROTOCOL}
+    _same("sandbox", job.params["sandbox"], sandbox.PROTOCOL)
+    body = {"engine": name, "version": str(protocol), "digest": None, "protocol": protocol, "sandbox": sandbox.PROTOCOL}
     notes = versions.recorded()
     context.log(f"{name}: " + ", ".join(f"{part} {version}" for part, version in sorted(notes.items())))
     return Made(body=body, notes=notes)

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench.core import digest
-from bench.effects import engines
+from bench.effects import engines, sandbox
 from bench.effects.context import Context, Made
-from bench.effects.sandbox import runner
 from bench.errors import CorpusError, StepFailed
 from bench.steps import runtime
 from tests.steps.making import context_at, job_of
@@ -18,7 +17,7 @@ def context(tmp_path: Path) -> Context:
     return context_at(tmp_path)
 
 
-def make(context: Context, engine: str, protocol: int, sandbox: int = runner.PROTOCOL) -> Made:
+def make(context: Context, engine: str, protocol: int, sandbox: int = sandbox.PROTOCOL) -> Made:
     return runtime.make(job_of("runtime", context, {"engine": engine, "protocol": protocol, "sandbox": sandbox}), context)
 
 
@@ -26,7 +25,7 @@ def make(context: Context, engine: str, protocol: int, sandbox: int = runner.PRO
 def test_every_engine_has_a_runtime(context: Context, engine: str) -> None:
     protocol = engines.create(engine).protocol
     made = make(context, engine, protocol)
-    assert (made.body["engine"], made.body["protocol"], made.body["sandbox"]) == (engine, protocol, runner.PROTOCOL)
+    assert (made.body["engine"], made.body["protocol"], made.body["sandbox"]) == (engine, protocol, sandbox.PROTOCOL)
     assert made.body["version"] == str(protocol)
     assert made.outputs == {}
 
@@ -43,7 +42,7 @@ def test_a_key_for_another_protocol_is_refused(context: Context) -> None:
     with pytest.raises(StepFailed, match="engine protocol"):
         make(context, "nop", protocol + 1)
     with pytest.raises(StepFailed, match="sandbox protocol"):
-        make(context, "nop", protocol, runner.PROTOCOL + 1)
+        make(context, "nop", protocol, sandbox.PROTOCOL + 1)
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones(context: Context) -> None:

@@ -16,6 +16,8 @@ BACKINGS = {
 }
 """Short name → dotted path, imported when used."""
 
+PROTOCOL = 1
+"""Changes when a session made in an older sandbox would no longer be comparable."""
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
 PYTHON = "/opt/python/bin/python3"

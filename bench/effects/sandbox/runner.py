@@ -27,8 +27,6 @@ from bench.effects.sandbox import (
 from bench.effects.sandbox.pump import Watch
 from bench.errors import MissingPart, SandboxRefused
 
-PROTOCOL = 1
-"""Changes when a session made in an older sandbox would no longer be comparable."""
 PROBE = "import os, ssl, sqlite3; os.rename('a/kept', 'kept'); os.unlink('gone'); os.rmdir('a'); os.mkdir('a')"
 """What a backing must be able to do: rename, whiteout, and a new directory over a deleted one."""
 

@@ -97,14 +97,15 @@ class LocalStore:
 
 
 def _listed(folder: Path) -> Iterator[str]:
-    for aa in _names(folder):
-        for rest in _names(folder / aa):
+    home = str(folder)
+    for aa in _names(home):
+        for rest in _names(f"{home}/{aa}"):
             name = f"{digest.PREFIX}{aa}{rest}"
             if digest.is_digest(name):
                 yield name
 
 
-def _names(folder: Path) -> list[str]:
+def _names(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as items:
             return sorted(item.name for item in items)
