@@ -7,7 +7,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.core.stats import bootstrap, exact, pairs, planning, words
+import bench.core.stats.bootstrap as bootstrap
+import bench.core.stats.exact as exact
+import bench.core.stats.pairs as pairs
+import bench.core.stats.planning as planning
+import bench.core.stats.words as words
 from bench.core.stats.levels import CONFIDENCE, LEAST_TASKS, rounded
 from bench.core.stats.pairs import PERCENT, POINTS, RESOLVED, Paired
 from bench.core.stats.sides import lopsided, side

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import bench.core.stats.pairs as pairs
+import bench.core.stats.passes as passes
 from bench.core import medians, suspicions
-from bench.core.stats import pairs, passes
 
 MOST_ATTEMPTS_APART = 1
 """Sessions bought for one arm beyond the other's before it is said: re-run until lucky looks like this."""
