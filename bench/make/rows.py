@@ -149,7 +149,8 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
 def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:
     """(engine, params) of every engine that any arm uses."""
     for engine in sorted({arm.engine for suite in pipeline.suites.values() for arm in suite.arms}):
-        yield engine, {"engine": engine, "protocol": engines.create(engine).protocol, "sandbox": sandbox.PROTOCOL}
+        made = engines.create(engine)
+        yield engine, {"engine": engine, "protocol": made.protocol, "sandbox": sandbox.PROTOCOL, **made.identity()}
 
 
 def aggregates(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bench.effects.sandbox import Finished
+from bench.effects.sandbox import Finished, Spec
 
 ENGINES = {
     "nop": "bench.effects.engines.calibration:Nop",
@@ -120,6 +120,21 @@ class Outcome:
     """What gateway and client each say of usage and cost, where there are two that can say it."""
 
 
+class Ours:
+    """Of engines that are code of this package: the protocol is the version."""
+
+    protocol = 1
+    client = False
+
+    def identity(self) -> Mapping[str, str]:
+        """Nothing beside the protocol."""
+        return {}
+
+    def version(self, run: Callable[[Spec], Finished]) -> str:
+        """The protocol."""
+        return str(self.protocol)
+
+
 class Engine(Protocol):
     """open, run, close; one instance per session."""
 
@@ -130,6 +145,16 @@ class Engine(Protocol):
     client: bool
     """Whether it is an installed client with ways of its own: graph tools come as an MCP server, and where an arm has no
     skills an empty directory that cannot be filled stands in their place."""
+
+    def identity(self) -> Mapping[str, str]:
+        """What a runtime is keyed on beside the protocol: {binary: digest} of an installed client, or {missing: what} where
+        it is absent, which is refused when a session needs it. Cheap, and raises nothing."""
+        ...
+
+    def version(self, run: Callable[[Spec], Finished]) -> str:
+        """Of the client, asked in the sandbox that `run` starts, or the protocol of an engine of ours. Raises MissingPart,
+        StepFailed."""
+        ...
 
     def open(self, work: Work, room: Room) -> None:
         """Check what can be checked before anything is spent. Raises BenchError."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.effects.engines import Outcome, Room, Work
+from bench.effects.engines import Ours, Outcome, Room, Work
 from bench.effects.engines.transcript import Transcript
 from bench.effects.redact import Redactor
 from bench.errors import Cancelled, StepFailed
@@ -26,12 +26,11 @@ _APPLY = ("env", "GIT_DIR=/nonexistent", "git", "apply", "--whitespace=nowarn", 
 _HAND_IN = ("sh", "-c", 'cat > "$1.new" && mv "$1.new" "$1"', "sh")
 
 
-class Nop:
+class Nop(Ours):
     """Does nothing."""
 
     protocol = 1
     places: Mapping[str, str] = {}
-    client = False
 
     def open(self, work: Work, room: Room) -> None:
         """Needs nothing."""
@@ -49,12 +48,11 @@ class Nop:
         """Nothing to release."""
 
 
-class Gold:
+class Gold(Ours):
     """Applies the reference patch in the sandbox."""
 
     protocol = 1
     places: Mapping[str, str] = {}
-    client = False
 
     def open(self, work: Work, room: Room) -> None:
         """Raises StepFailed when the arm was given no patch, and no review either."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.effects import clock
 from bench.effects.cassette_requests import STATUS
-from bench.effects.engines import Outcome, Room, Work
+from bench.effects.engines import Ours, Outcome, Room, Work
 from bench.effects.engines.skill_use import SkillWatch, listing
 from bench.effects.engines.transcript import Transcript, cut, preview
 from bench.effects.engines.upstream import SAMPLING, End, Upstream
@@ -49,12 +49,11 @@ _LONGEST_COMMAND = 100_000
 """Characters; the kernel refuses a single argument of 128 KiB."""
 
 
-class Loop:
+class Loop(Ours):
     """One session. `protocol` stands for the prompts, the tool and its output: it changes with them."""
 
     protocol = 1
     places: Mapping[str, str] = {"skills": "/opt/skills"}
-    client = False
 
     def __init__(self) -> None:
         self._upstream: Upstream | None = None

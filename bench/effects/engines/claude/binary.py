@@ -11,13 +11,16 @@ import json
 import os
 import platform
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from blake3 import blake3
 
 from bench.core import digest
 from bench.effects import env, files
-from bench.errors import MissingPart
+from bench.effects.engines.claude.command import PROGRAM
+from bench.effects.sandbox import Bind, Finished, Limits, Spec
+from bench.errors import MissingPart, StepFailed
 
 VARIABLE = "BENCH_CLAUDE"
 PACKAGE = "claude-code"
@@ -69,6 +72,17 @@ def identity() -> dict[str, str]:
         return {"binary": digest_of(program())}
     except MissingPart as error:
         return {"missing": error.what}
+
+
+def version(run: Callable[[Spec], Finished]) -> str:
+    """Such as `2.1.197`, as the program says in a sandbox. Raises MissingPart, StepFailed for one that does not."""
+    shown = (Bind(program(), PROGRAM),)
+    done = run(Spec((PROGRAM, "--version"), readonly=shown, limits=Limits(seconds=60)))
+    words = done.stdout.decode("utf-8", "replace").split()
+    if not done.ok or not words:
+        tail = " ".join(done.stderr.decode("utf-8", "replace").split())[-200:]
+        raise StepFailed(f"Claude Code does not run here: {tail or done.limit or done.exit}", remedy=REMEDY)
+    return words[0][:40]
 
 
 def digest_of(place: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from bench.effects.engines.claude.verdict import End, judge
 from bench.effects.engines.transcript import lines, preview
 from bench.effects.gateway import SOCKET, Ask, Door, Traffic
 from bench.effects.redact import Redactor, known_secrets
-from bench.effects.sandbox import PYTHON, Bind, Finished
+from bench.effects.sandbox import PYTHON, Bind, Finished, Spec
 from bench.errors import Cancelled, CorpusError, MissingPart
 
 DOOR = "/run/model"
@@ -40,6 +40,14 @@ class Claude:
     def __init__(self) -> None:
         self._door: Door | None = None
         self._traffic: Traffic | None = None
+
+    def identity(self) -> Mapping[str, str]:
+        """The program's digest."""
+        return binary.identity()
+
+    def version(self, run: Callable[[Spec], Finished]) -> str:
+        """What the program says of itself."""
+        return binary.version(run)
 
     def open(self, work: Work, room: Room) -> None:
         """Raises CorpusError for an unknown setting, MissingPart without client or gateway, and what the gateway raises."""
