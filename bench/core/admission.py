@@ -7,48 +7,36 @@ breaker's (`bench.core.breaker`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from bench.core.outages import LONGEST_S, MARGIN_S, Outage, pause
+
 LIMITED = frozenset({"rate-limit", "usage-limit"})
 """Outage classes that end by themselves at a time that the service often names."""
-
-MARGIN_S = 5.0
-"""Seconds waited beyond a reset: the service's clock is not ours, and a session that starts too early costs a session."""
-
-FALLBACK_S = 60.0
-"""Seconds waited where the service names no reset: requests are limited per minute by the providers that we route to."""
-
-MAX_PAUSE_S = 6 * 3600.0
-"""The longest wait, in seconds. Usage windows of five hours are waited for; a weekly one is for the next run."""
 
 TRIES = 3
 """How often one run starts a session that a rate limit ended; after that the limit is an outage like any other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limited:
-    """A session was ended by a rate limit. `resets_at` in seconds since 1970, or None where the service did not say."""
-
-    cls: str
-    resets_at: float | None
-
-
-def limited(body: Mapping[str, Any]) -> Limited | None:
+def limited(body: Mapping[str, Any]) -> Outage | None:
     """What a session's body (field outage: {cls, resets_at?}) says of a limit; None for any other end."""
     told = body.get("outage")
     if not isinstance(told, Mapping) or told.get("cls") not in LIMITED:
         return None
     reset = told.get("resets_at")
     known = isinstance(reset, int | float) and not isinstance(reset, bool)
-    return Limited(str(told["cls"]), float(reset) if known and reset is not None else None)
+    return Outage(str(told["cls"]), float(reset) if known and reset is not None else None)
 
 
-def resume_at(now: float, limit: Limited) -> float | None:
-    """When sessions may start again (seconds since 1970), or None when that is further away than a run waits."""
-    until = now + FALLBACK_S if limit.resets_at is None else max(now, limit.resets_at) + MARGIN_S
-    return until if until - now <= MAX_PAUSE_S else None
+def resume_at(now: float, limit: Outage) -> float | None:
+    """When sessions may start again (seconds since 1970), or None when that is further away than a run waits.
+
+    Windows of five hours are waited for; a weekly one is for the next run.
+    """
+    if limit.resets_at is not None and not limit.resets_at + MARGIN_S - now <= LONGEST_S:
+        return None
+    return now + pause(limit, now)
 
 
 def expected_usd(arm: Sequence[float], given: float | None) -> float | None:

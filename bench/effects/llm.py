@@ -161,7 +161,7 @@ def provider_of(model: str) -> str:
 def key_of(provider: str) -> str | None:
     """The user's key for a provider, from our variables or the provider's own."""
     own = env.get(KEYS.get(provider, ""))
-    return own or env.get(f"{provider.upper()}_API_KEY")
+    return own or env.get(f"{provider.upper()}_API_KEY") or None  # one that is set and empty is none
 
 
 def complete(call: Call) -> Reply | Failure:

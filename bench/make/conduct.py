@@ -93,6 +93,10 @@ class Conductor:
         """Exit code of design section 7."""
         pipeline, run = self.pipeline, self.pipeline.workspace.run
         record = self._ready()
+        if any(step.paid for step in self.closure):
+            from bench.make import live  # for those who pay
+
+            live.check(pipeline.workspace, self.closure)
         control = TaskControl(tasks)
         control.process(self.names)
         options: dict[str, Any] = {"progress": pipeline.progress, "total": len(self.closure), "stopped": lambda: run.stopped}

@@ -18,7 +18,7 @@ from bench.core.admission import limited
 from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
 from bench.effects.context import REMAINING, Context, Job, Made
-from bench.errors import BenchError, Cancelled, EnvironmentRefused, IntegrityError
+from bench.errors import BenchError, Cancelled, CorpusError, EnvironmentRefused, IntegrityError, UsageError
 from bench.make import costs, revoke
 from bench.make.admission import Ticket
 from bench.make.decide import Verdict, decide, shut_gate
@@ -46,7 +46,7 @@ def build(workspace: Workspace, step: Step, progress: Progress) -> bool:
         did, record = _build(workspace, step, progress)
     except Cancelled:
         pass
-    except EnvironmentRefused as error:
+    except (EnvironmentRefused, CorpusError, UsageError) as error:
         run.refused = run.refused or error
         did = "refused"
     except IntegrityError as error:
@@ -95,6 +95,10 @@ def _session(workspace: Workspace, step: Step, verdict: Verdict, progress: Progr
         log(line)
         progress.say(line)
 
+    if step.paid:
+        from bench.make import live  # for those who pay
+
+        live.refuse(step)
     while True:
         ticket = admission.enter(step, partial(costs.history, workspace, step), say)
         if isinstance(ticket, str):

@@ -6,24 +6,16 @@ from typing import Any
 
 import pytest
 
-from bench.core.admission import (
-    FALLBACK_S,
-    MARGIN_S,
-    MAX_PAUSE_S,
-    Limited,
-    expected_usd,
-    limited,
-    over_budget,
-    resume_at,
-)
+from bench.core.admission import expected_usd, limited, over_budget, resume_at
+from bench.core.outages import FALLBACK_S, LONGEST_S, MARGIN_S, Outage
 
 NOW = 1_800_000_000.0
 
 
 @pytest.mark.parametrize("cls", ["rate-limit", "usage-limit"])
 def test_a_limit_is_known_by_its_class_alone(cls: str):
-    assert limited({"outage": {"cls": cls, "resets_at": 12}}) == Limited(cls, 12.0)
-    assert limited({"outage": {"cls": cls}}) == Limited(cls, None)
+    assert limited({"outage": {"cls": cls, "resets_at": 12}}) == Outage(cls, 12.0)
+    assert limited({"outage": {"cls": cls}}) == Outage(cls, None)
 
 
 @pytest.mark.parametrize(
@@ -42,27 +34,27 @@ def test_other_ends_and_words_are_no_limit(body: dict[str, Any]):
 
 @pytest.mark.parametrize("odd", [True, "12", None, [12]])
 def test_a_reset_that_is_no_number_is_no_reset(odd: Any):
-    assert limited({"outage": {"cls": "rate-limit", "resets_at": odd}}) == Limited("rate-limit", None)
+    assert limited({"outage": {"cls": "rate-limit", "resets_at": odd}}) == Outage("rate-limit", None)
 
 
 def test_the_wait_is_to_the_reset_and_a_margin():
-    assert resume_at(NOW, Limited("rate-limit", NOW + 100)) == NOW + 100 + MARGIN_S
-    assert resume_at(NOW, Limited("usage-limit", NOW + 5 * 3600)) == NOW + 5 * 3600 + MARGIN_S
+    assert resume_at(NOW, Outage("rate-limit", NOW + 100)) == NOW + 100 + MARGIN_S
+    assert resume_at(NOW, Outage("usage-limit", NOW + 5 * 3600)) == NOW + 5 * 3600 + MARGIN_S
 
 
 def test_a_reset_that_has_passed_costs_the_margin():
-    assert resume_at(NOW, Limited("rate-limit", NOW - 100)) == NOW + MARGIN_S
-    assert resume_at(NOW, Limited("rate-limit", 0.0)) == NOW + MARGIN_S
+    assert resume_at(NOW, Outage("rate-limit", NOW - 100)) == NOW + MARGIN_S
+    assert resume_at(NOW, Outage("rate-limit", 0.0)) == NOW + MARGIN_S
 
 
-def test_without_a_reset_a_minute():
-    assert resume_at(NOW, Limited("rate-limit", None)) == NOW + FALLBACK_S
+def test_without_a_reset_the_fallback():
+    assert resume_at(NOW, Outage("rate-limit", None)) == NOW + FALLBACK_S
 
 
 def test_no_wait_is_longer_than_the_bound():
-    assert resume_at(NOW, Limited("usage-limit", NOW + MAX_PAUSE_S - MARGIN_S)) == NOW + MAX_PAUSE_S
-    assert resume_at(NOW, Limited("usage-limit", NOW + MAX_PAUSE_S)) is None
-    assert resume_at(NOW, Limited("usage-limit", float("inf"))) is None
+    assert resume_at(NOW, Outage("usage-limit", NOW + LONGEST_S - MARGIN_S)) == NOW + LONGEST_S
+    assert resume_at(NOW, Outage("usage-limit", NOW + LONGEST_S)) is None
+    assert resume_at(NOW, Outage("usage-limit", float("inf"))) is None
 
 
 def test_what_a_session_is_expected_to_cost():

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bench.core.admission import MARGIN_S, MAX_PAUSE_S, TRIES
+from bench.core.admission import TRIES
+from bench.core.outages import LONGEST_S, MARGIN_S
 from bench.effects import clock
 from bench.effects.context import REMAINING, Context, Job, Made
 from bench.errors import Cancelled
@@ -225,7 +226,7 @@ def test_a_pause_holds_every_suite_and_ends_when_the_run_is_cancelled():
     record = told_record(limited(NOW + 100))
     assert admission.leave(ticket, record, lines.append)
     assert admission.paused is not None
-    assert lines == ["usage-limit of the model's service: no session starts before 2027-01-15T08:01:45Z"]
+    assert lines == ["usage-limit of the model's service: no session starts before 2027-01-15T08:01:55Z"]
     threading.Timer(0.3, cancel.set).start()
     with pytest.raises(Cancelled):
         admission.enter(session(GOOD, 0, suite="other"), list, lines.append)
@@ -258,7 +259,7 @@ def test_a_limit_is_waited_for_a_few_times_and_then_is_an_outage():
 def test_a_reset_beyond_the_bound_closes_the_suite_without_a_wait():
     admission = Admission(threading.Event(), lambda: NOW)
     ticket = entered(admission, session(GOOD, 0, outage=5))
-    assert not admission.leave(ticket, told_record(limited(NOW + MAX_PAUSE_S)), lambda line: None)
+    assert not admission.leave(ticket, told_record(limited(NOW + LONGEST_S)), lambda line: None)
     held = admission.enter(session(GOOD, 1), list, lambda line: None)
     assert held == "a usage-limit of the model's service resets at 2027-01-15T14:00:00Z, too far away to wait for"
 
