@@ -58,7 +58,8 @@ class SocketDoor:
         self._guard = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._sent: list[str] = []
-        self._settled: set[str] = set()
+        self._settled: dict[str, int | None] = {}
+        """Calls that came to their end, with the status that the client got; None = cut."""
         self._side = 0
         self._traffic: Traffic | None = None
         folder.mkdir(mode=0o700)
@@ -129,11 +130,12 @@ class SocketDoor:
             self._hold(connection)
             held.append(connection)
 
+        status: int | None = None
         try:
-            _status, events = self._parts.forwarder.carry(call, number, exchange, hold)
+            status, events = self._parts.forwarder.carry(call, number, exchange, hold)
         finally:
             with self._guard:
-                self._settled.add(number)
+                self._settled[number] = status
                 self._sockets -= set(held)
         if self._tape is not None and call.path == MESSAGES:
             self._tape.add(call.body, events)
@@ -175,9 +177,9 @@ class SocketDoor:
         lines = parts.ledger.wait(parts.name, sent, SETTLE_S)
         known = {line.get("call") for line in lines}
         calls = [ledger.entry(line) for line in lines]
-        calls += [ledger.lost(self.model) for number in sent if number not in known]
+        calls += [ledger.lost(self.model, self._settled.get(number)) for number in sent if number not in known]
         dollars, exact = ledger.spent(lines)
-        price = round(dollars, 6) if exact and len(known) >= len(sent) else None
+        price = round(dollars, 6) if exact and all(call["status"] != "unaccounted" for call in calls) else None
         replayed = parts.player is not None
         mismatch = parts.player.mismatch if parts.player is not None else None
         parts.ledger.forget(parts.name)

@@ -100,7 +100,19 @@ class Forwarder:
         return refusal(status, kind, self._text(str(error.get("message") or "no reason was given")))
 
     def _text(self, message: str) -> str:
-        return self._redactor.text(message.split("\nTraceback")[0].split("\n\nLiteLLM: ")[0])[:MOST_ERROR]
+        return self._redactor.text(_provider_words(message.split("\nTraceback")[0].split("\n\nLiteLLM: ")[0]))[:MOST_ERROR]
+
+
+def _provider_words(message: str) -> str:
+    """What the provider itself said, where LiteLLM quotes its body: clients know some of these sentences."""
+    _before, brace, rest = message.partition("{")
+    try:
+        found, _end = json.JSONDecoder().raw_decode(brace + rest)
+    except (ValueError, RecursionError):
+        return message
+    error = found.get("error") if isinstance(found, dict) else None
+    said = error.get("message") if isinstance(error, dict) else None
+    return said if isinstance(said, str) and said else message
 
 
 def _json(data: bytes) -> Any:

@@ -132,6 +132,8 @@ class Gate:
 
     def judge(self, asked: Asked) -> Call | Answer:
         """A call, or the answer that it gets instead."""
+        if asked.method == "HEAD":
+            return Answer(404, b"")  # a client's look whether anybody is there
         if self._shut is not None:
             return self.note(asked, self._shut)
         if asked.method != "POST" or asked.path not in (*FIELDS, COUNT):
@@ -169,8 +171,7 @@ class Gate:
                 self.refused.append(entry)
         if answer is not None:
             return answer
-        made = refusal(403, "permission_error", f"this door serves {self._model} only, and refuses: {why}")
-        return Answer(403, b"") if asked.method == "HEAD" else made
+        return refusal(403, "permission_error", f"this door serves {self._model} only, and refuses: {why}")
 
 
 def estimate(body: Mapping[str, Any]) -> int:

@@ -88,9 +88,10 @@ def entry(line: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def lost(model: str) -> dict[str, Any]:
-    """The entry of a forwarded call that the proxy never told of."""
-    return {"status": "unaccounted", "requested_model": model, "usage": None, "dollars": None}
+def lost(model: str, status: int | None) -> dict[str, Any]:
+    """The entry of a forwarded call that the proxy never told of: refused before it went on, or lost with its usage."""
+    made = {"status": "unaccounted", "requested_model": model, "usage": None, "dollars": None}
+    return made if status is None or status < 400 else made | {"status": "failed", "http_status": status}
 
 
 def spent(lines: Sequence[Mapping[str, Any]]) -> tuple[float, bool]:

@@ -40,13 +40,15 @@ _LOOPBACK = "127.0.0.1"
 class Proxy:
     """A running proxy. Attributes: `port`, `secret` (signs minted keys), `root` (0700), `usage` (file of usage lines)."""
 
-    def __init__(self, provider_keys: Mapping[str, str], cancel: threading.Event | None = None) -> None:
-        """Starts it and waits until it answers. `provider_keys`: variables that it is given.
+    def __init__(
+        self, provider_keys: Mapping[str, str], cancel: threading.Event | None = None, program: str | None = None
+    ) -> None:
+        """Starts it and waits until it answers. `provider_keys`: variables that it is given; `program`: the console script.
 
         Raises MissingPart where LiteLLM's proxy is not installed, EnvironmentRefused where it ends early or never answers,
         Cancelled when `cancel` is set.
         """
-        program = _program()
+        program = program or _program()
         self.secret = keys.master()
         self.port = _free_port()
         self.root = Path(_short_place()) / f"gw-{secrets.token_hex(4)}"

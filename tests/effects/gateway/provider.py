@@ -1,0 +1,150 @@
+"""A provider on loopback that answers as it is told, in three protocols, and keeps what it was asked.
+
+The last user message decides: `slow` streams an event each 0.2 s, `status <n>` fails with it, everything else is answered.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import threading
+import time
+from typing import Any
+
+ANTHROPIC = {"input_tokens": 11, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 5, "output_tokens": 7}
+OPENAI = {"prompt_tokens": 20, "completion_tokens": 4, "total_tokens": 24, "prompt_tokens_details": {"cached_tokens": 5}}
+RESPONSES = {"input_tokens": 20, "output_tokens": 4, "total_tokens": 24, "input_tokens_details": {"cached_tokens": 5}}
+ERRORS = {
+    429: "rate_limit_error",
+    529: "overloaded_error",
+    401: "authentication_error",
+    500: "api_error",
+    400: "invalid_request_error",
+}
+EVENTS: list[dict[str, Any]] = [
+    {
+        "type": "message_start",
+        "message": {
+            "id": "msg_live",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": ANTHROPIC | {"output_tokens": 1},
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2lnbmVk"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "hello"}},
+    {"type": "content_block_stop", "index": 1},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 7}},
+    {"type": "message_stop"},
+]
+MESSAGE = {
+    "id": "msg_live",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4-5",
+    "content": [{"type": "text", "text": "hello"}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": ANTHROPIC,
+}
+COMPLETION = {
+    "id": "chatcmpl-live",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "some-model",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hello"}}],
+    "usage": OPENAI,
+}
+RESPONSE = {
+    "id": "resp_live",
+    "object": "response",
+    "created_at": 1,
+    "model": "gpt-4.1-mini",
+    "status": "completed",
+    "output": [
+        {
+            "type": "message",
+            "id": "m1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "hello", "annotations": []}],
+        }
+    ],
+    "usage": RESPONSES,
+}
+
+
+class Provider:
+    """Use as a context. `asked` holds (path, headers, body) of every request."""
+
+    def __enter__(self) -> Provider:
+        self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": self}))
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    provider: Provider
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.provider.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        last = json.dumps((body.get("messages") or body.get("input"))[-1])
+        failing = re.search(r"status (\d+)", last)
+        if failing:
+            self.fail(int(failing[1]))
+        elif "chat/completions" in self.path:
+            self.whole(COMPLETION)
+        elif "responses" in self.path:
+            self.whole(RESPONSE)
+        elif body.get("stream"):
+            self.stream(0.2 if "slow" in last else 0.0)
+        else:
+            self.whole(MESSAGE)
+
+    def fail(self, status: int) -> None:
+        error = {"type": "error", "error": {"type": ERRORS[status], "message": f"told to fail with {status}"}}
+        self.whole(error, status, {"retry-after": "77"})
+
+    def whole(self, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        for name, text in ({"content-type": "application/json", "content-length": str(len(data))} | (headers or {})).items():
+            self.send_header(name, text)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def stream(self, pause: float) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        try:
+            for event in EVENTS:
+                data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                time.sleep(pause)
+            self.wfile.write(b"0\r\n\r\n")
+        except OSError:
+            self.close_connection = True  # the stream was cut, which is what some tests want
