@@ -1,8 +1,8 @@
 """Step `runtime`: what an engine's sessions run on, in so far as it can reach their result.
 
 params {engine, protocol, sandbox, binary? | missing?} → body {engine, version, digest, protocol, sandbox}; notes {litellm,
-bubblewrap, kernel} are facts of this machine, sealed but in no consumer's key. An engine of ours has no binary: its version is its protocol.
-An installed client is keyed on its program's digest: another program is another runtime, and its sessions are made anew.
+bubblewrap, kernel} are facts of this machine, sealed but in no consumer's key. An engine of ours has no binary: its version
+is its protocol. An installed client is keyed on its program: another program is another runtime, with sessions of its own.
 """
 
 from __future__ import annotations
