@@ -10,7 +10,7 @@
       health/<suite>.json
       reports/<suite>.json  reports/<suite>/{index.html, report.md, results.jsonl, cells/…}
       store/blobs/<aa>/<rest>  store/keys/<aa>/<rest>  store/trees/<digest>/
-      revoked/  journal.jsonl  logs/  tmp/  .doit.db  .lock  .stamp
+      revoked/  journal.jsonl  logs/  tmp/  .doit.db  .lock  .stamp  .stamp.named
 
 Record paths are relative to the workspace and always spelled by `record`, since doit compares them as strings.
 """
@@ -114,8 +114,13 @@ class Layout:
 
     @property
     def stamp(self) -> Path:
-        """Stat keys of the last complete green run."""
+        """Stat keys of the last complete green run of the default suites."""
         return self.artifacts / ".stamp"
+
+    @property
+    def named_stamp(self) -> Path:
+        """Stat keys of the last complete green run of steps that were named."""
+        return self.artifacts / ".stamp.named"
 
     @property
     def logs(self) -> Path:

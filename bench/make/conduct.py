@@ -54,13 +54,13 @@ def check_workers(process: int | None) -> None:
 
 
 class Conductor:
-    """Runs the selected steps (`names`, with all that they need: `closure`) and tells what came of it."""
+    """Runs the steps that `words` select (`names`, with all that they need: `closure`) and tells what came of it."""
 
-    def __init__(self, pipeline: Pipeline, names: list[str], closure: list[Step], *, bare: bool) -> None:
+    def __init__(self, pipeline: Pipeline, words: list[str], names: list[str], closure: list[Step]) -> None:
         self.pipeline = pipeline
+        self.words = words
         self.names = names
         self.closure = closure
-        self.bare = bare
 
     def _ready(self) -> str | None:
         """Refuse what cannot be run, say with what it is run; gives the name of the cassette to record."""
@@ -75,9 +75,10 @@ class Conductor:
         return record
 
     def _end(self, failures: list[str]) -> int:
-        """The summary, and the stamp of a green bare run."""
+        """The summary, and the stamp of a green run."""
         code = summary.tell(self.pipeline, self.names, failures)
-        if code == 0 and self.bare and not self.pipeline.given and not self.pipeline.workspace.run.warnings:
+        quiet = not self.pipeline.given and not self.pipeline.workspace.run.warnings
+        if code == 0 and quiet and all(name.partition(":")[0] in summary.TOLD for name in self.names):
             self._leave_stamp()
         return code
 
@@ -130,22 +131,30 @@ class Conductor:
         workspace = self.pipeline.workspace
         if not watch.stampable(self.pipeline):
             return
+        root = workspace.layout.root
         # Files of a suite that was not asked for decide the default suites' matrix as little as they decide its results,
         # but a broken one is to be told: every corpus file counts.
-        paths = {path.relative_to(workspace.layout.root).as_posix() for path in workspace.layout.corpus.glob("*.*")}
+        paths = {path.relative_to(root).as_posix() for path in workspace.layout.corpus.glob("*.*")}
         expires = clock.now_utc().timestamp() + 365 * DAY_S
         for step in self.closure:
             paths.update(step.inputs, step.targets)
             facts = workspace.index.known(step.target)
             if facts and facts.measured_at and step.max_age_days is not None:
                 expires = min(expires, clock.parse(facts.measured_at).timestamp() + step.max_age_days * DAY_S)
-        said = summary.unchanged(self.pipeline, self.names)
         raw = {path for path in paths if not path.startswith(f"{layout.ARTIFACTS}/")}
-        data = stamp.leave(workspace.layout.root, sorted(paths | watch.folders(self.pipeline)), said, expires)
+        inputs = {path: workspace.index.file_digest(path) for path in raw}
+        folders = watch.folders(self.pipeline) | {path.rsplit("/", 1)[0] for path in raw if "/" in path}
+        data = stamp.leave(root, paths, inputs | dict.fromkeys(folders, ""), self._answers(), expires)
         # Whatever was edited since it was looked at is left to the next full check: looked at after the stamp was taken.
         whole = workspace.index.unmoved(raw) and watch.as_declared(self.pipeline)
         if whole and all(workspace.stands(step) for step in self.closure):
-            files.write_atomic(workspace.layout.stamp, data, sync=False)
+            files.write_atomic(workspace.layout.named_stamp if self.words else workspace.layout.stamp, data, sync=False)
+
+    def _answers(self) -> dict[str, str]:
+        """Words → what they would be told. A bare `doit` over one suite is asked for by the suite's name as well."""
+        said = summary.unchanged(self.pipeline, self.names)
+        asked = [" ".join(self.words), *(self.names if not self.words and len(self.names) == 1 else ())]
+        return dict.fromkeys(asked, said)
 
     def _touches(self, suite: str) -> bool:
         return any(step.name == suite or step.name.startswith(f"{suite}/") for step in self.closure)

@@ -13,6 +13,8 @@ from bench.make.workspace import Run
 
 ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
 FAILED = 1
+TOLD = frozenset({"suite", "report", "health", "aggregate", "cell", "session", "template", "graph"})
+"""Kinds of which `unchanged` tells all that a run of them would tell."""
 
 
 def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
@@ -61,13 +63,16 @@ def _final(facts: Facts | None) -> bool:
 
 
 def unchanged(pipeline: Pipeline, names: list[str]) -> str:
-    """What the next bare `doit` says when nothing has changed."""
+    """What the next `doit` of these steps says when nothing has changed."""
     lines = [f"everything up to date ({pipeline.progress.done} steps)"]
     for name in pipeline.suites:
-        report = pipeline.workspace.said(layout.record("report", name)) if f"suite:{name}" in names else None
-        if report is not None:
+        if f"suite:{name}" in names or f"report:{name}" in names:
+            report = pipeline.workspace.said(layout.record("report", name)) or {}
             lines += [str(line) for line in report.get("summary", [])]
             lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
+        elif f"health:{name}" in names:
+            health = pipeline.workspace.said(layout.record("health", name)) or {}
+            lines += [str(line) for line in health.get("lines", [])]
     return "\n".join(lines) + "\n"
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bench.core import digest
 from bench.make import stamp
 
 ASK = "import sys; sys.argv = ['doit', *sys.argv[2:]]; from bench.make import stamp; stamp.answer({!r}); print('asked on')"
@@ -27,7 +30,9 @@ def place(tmp_path: Path) -> Path:
 
 def write(place: Path, expires: float | None = None) -> None:
     until = time.time() + 3600 if expires is None else expires
-    (place / stamp.NAME).write_bytes(stamp.leave(place, PATHS, "all stands\n", until))
+    inputs = {"corpus/a.yaml": digest.of_bytes((place / "corpus/a.yaml").read_bytes()), "corpus": ""}
+    answers = {"": "all stands\n", "suite:demo": "demo stands\n"}
+    (place / stamp.NAME).write_bytes(stamp.leave(place, PATHS, inputs, answers, until))
 
 
 def asked(place: Path, *arguments: str) -> str:
@@ -40,9 +45,81 @@ def test_untouched_files_are_answered(place: Path):
     assert asked(place, "run") == "all stands\n"
 
 
-@pytest.mark.parametrize("arguments", [("suite:demo",), ("-n", "2"), ("list",), ("runs=3",)])
-def test_any_argument_falls_through(place: Path, arguments: tuple[str, ...]):
+@pytest.mark.parametrize(
+    "arguments", [("suite:demo",), ("run", "suite:demo"), ("-n", "2", "suite:demo"), ("suite:demo", "-n", "64")]
+)
+def test_the_words_of_that_run_are_answered_whatever_the_workers(place: Path, arguments: tuple[str, ...]):
+    assert asked(place, *arguments) == "demo stands\n"
+    assert asked(place, "-n", "2") == "all stands\n"
+
+
+ELSE = [
+    ("suite:pypi",),
+    ("list",),
+    ("clean", "suite:demo"),
+    ("runs=3",),
+    ("suite:demo", "runs=3"),
+    ("suite:demo", "suite:demo"),
+]
+ODD = [("-n", "0"), ("-n", "65"), ("-n",), ("-n2x",), ("--wait",), ("-f", "dodo.py"), ("--process", "2")]
+
+
+@pytest.mark.parametrize("arguments", [*ELSE, *ODD])
+def test_any_other_argument_falls_through(place: Path, arguments: tuple[str, ...]):
     assert asked(place, *arguments) == "asked on\n"
+
+
+def test_a_run_that_named_its_steps_has_a_stamp_of_its_own(place: Path):
+    (place / stamp.NAMED).write_bytes(stamp.leave(place, PATHS, {}, {"health:demo report:demo": "both\n"}, time.time() + 9))
+    assert asked(place, "health:demo", "report:demo") == "both\n"
+    assert asked(place) == "all stands\n"
+
+
+def rewritten(place: Path) -> None:
+    text = (place / PATHS[0]).read_text()
+    (place / "corpus" / "new").write_text(text)
+    (place / "corpus" / "new").replace(place / PATHS[0])
+
+
+def touched(place: Path) -> None:
+    os.utime(place / PATHS[0], (1, 1))
+
+
+def same_size_and_time(place: Path) -> None:
+    before = (place / PATHS[0]).stat()
+    (place / PATHS[0]).write_text("2")
+    os.utime(place / PATHS[0], ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def mode(place: Path) -> None:
+    (place / PATHS[0]).chmod(0o755)
+
+
+def link(place: Path) -> None:
+    (place / PATHS[0]).rename(place / "elsewhere")
+    (place / PATHS[0]).symlink_to(place / "elsewhere")
+
+
+def pipe(place: Path) -> None:
+    (place / PATHS[0]).unlink()
+    os.mkfifo(place / PATHS[0])
+
+
+@pytest.mark.parametrize("change", [rewritten, touched])
+def test_an_input_with_the_same_content_is_the_same_input(place: Path, change: Callable[[Path], None]):
+    change(place)
+    assert asked(place) == "all stands\n"
+
+
+@pytest.mark.parametrize("change", [same_size_and_time, mode, link, pipe])
+def test_an_input_that_differs_in_content_kind_or_mode_falls_through(place: Path, change: Callable[[Path], None]):
+    change(place)
+    assert asked(place) == "asked on\n"
+
+
+def test_what_was_made_is_compared_by_its_stat_alone(place: Path):
+    (place / PATHS[1]).touch()
+    assert asked(place) == "asked on\n"
 
 
 @pytest.mark.parametrize("path", [*PATHS, "dodo.py"])

@@ -41,7 +41,7 @@ class Run(StepCommand):
             if found is not None:
                 self._hold()
                 if glance.stand(pipeline.workspace, found.steps):
-                    return conduct.Conductor(pipeline, found.names, found.steps, bare=not args).stand()
+                    return conduct.Conductor(pipeline, args, found.names, found.steps).stand()
             pipeline.workspace.steps.clear()
             return int(DoitCmdBase.execute(self, params, args))
 
@@ -53,5 +53,6 @@ class Run(StepCommand):
         closure = self.closure(names)
         if not workspace.index.writable:
             self._hold()
-        conductor = conduct.Conductor(self.pipeline, names, closure, bare=self.sel_default_tasks)
+        words = [] if self.sel_default_tasks else list(self.sel_tasks or [])
+        conductor = conduct.Conductor(self.pipeline, words, names, closure)
         return conductor.run(self.task_list, self.dep_manager, process)
