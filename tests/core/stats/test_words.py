@@ -20,7 +20,7 @@ def test_a_shown_gain_is_said_with_its_interval() -> None:
 
 def test_not_shown_is_never_called_equal() -> None:
     text = said([(2, 3), (1, 3)] * 6, [(1, 3), (2, 3)] * 6, cost_usd=1.0)
-    assert "that may be chance; but that the arms are equal is not shown either" in text
+    assert "that may be chance, but neither is it shown that the arms are equal" in text
     assert "more runs of both arms, about $" in text
     assert "Of pairs of identical runs, 67 % of those of old and 67 % of those of new disagree" in text
 
@@ -41,8 +41,13 @@ def test_replays_and_lopsided_runs_are_said_before_any_number() -> None:
     assert text[2].startswith("Take care: 7 runs of new were planned and 8 of old")
 
 
-def test_numbers_are_written_for_people() -> None:
-    assert words.span((-4.04, 31.2), "points") == "−4.0 to +31.2 points"
-    assert words.span((0.0, 0.1234), "score") == "0.000 to +0.123"
-    assert [words.chance(p) for p in (0.0002, 0.0312, 0.5)] == ["p < 0.001", "p = 0.031", "p = 0.50"]
-    assert words.amount(-12.34, "percent") == "12.3 %"
+def test_the_short_sentence_says_whether_it_is_shown() -> None:
+    def short(counts: list[tuple[int, int]], others: list[tuple[int, int]]) -> str:
+        return words.short(compare(rows("new", counts), rows("old", others), []))
+
+    assert short([(3, 3)] * 12, [(1, 3)] * 12) == "This gain is more than chance explains (p < 0.001 over 12 tasks)."
+    assert short([(1, 3)] * 12, [(3, 3)] * 12).startswith("This loss is more than chance")
+    assert short([(3, 3)] * 4, [(1, 3)] * 4) == "Whether this gain holds on other tasks, 4 tasks cannot show."
+    assert short([(2, 3), (1, 3)] * 6, [(1, 3), (2, 3)] * 6).startswith("This equality may be chance: 95 % interval −")
+    assert short([(1, 1)] * 9, [(0, 1)] * 9).startswith("Diagnostic only")
+    assert short([], []).startswith("Nothing can be compared")
