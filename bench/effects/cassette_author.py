@@ -14,6 +14,7 @@
     }])
 
 A command is a string, or {"run": …, "fails": true} where its exit status will not be 0 (the flag is matched on replay).
+Beside `commands`, or instead, `calls` are calls of a client's own tools: {"tool": "Read", "input": {…}, "fails"?: true}.
 Two conversations with the same prompt, skill names and take (two bodies of one skill) are told apart in one of two ways:
 - `"offer": {name: SKILL.md text}` on the conversation: the skills' texts; the simplest where the author has the files;
 - `sees` on a turn: the text of the tool results that precede it, without their status line; the turns before it must
@@ -33,7 +34,9 @@ from bench.effects import cassettes
 from bench.errors import CorpusError
 
 USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-_TURN = {"text", "commands", "usage", "sees"}
+_TURN = {"text", "commands", "calls", "usage", "sees"}
+Call = tuple[str, str, Mapping[str, Any]]
+"""Id, tool, input."""
 _CONVERSATION = {"prompt", "skills", "offer", "take", "turns", "final"}
 
 
@@ -65,29 +68,43 @@ def _conversation(model: str, format: str, script: Mapping[str, Any], where: str
     for number, turn in enumerate([*script.get("turns", []), script["final"]]):
         place = f"{where}, turn {number}"
         _known(turn, _TURN, place)
-        commands = [{"run": c} if isinstance(c, str) else dict(c) for c in turn.get("commands", [])]
-        for command in commands:
-            _known(command, {"run", "fails"}, place)
+        made = _calls(turn, place)
         request: dict[str, Any] = {"model": model, "results": before}
         if "sees" in turn:
             request["seen"] = cassettes.seen_digest([turn["sees"]] if isinstance(turn["sees"], str) else turn["sees"])
-        ids = [f"toolu_{stem}{number:02d}{k:02d}" for k in range(len(commands))]
-        calls = [(name, str(command["run"])) for name, command in zip(ids, commands, strict=True)]
+        ids = [f"toolu_{stem}{number:02d}{k:02d}" for k in range(len(made))]
+        calls = [(name, call["tool"], call["input"]) for name, call in zip(ids, made, strict=True)]
         say = _anthropic if format == "anthropic" else _openai
         response = say(model.rpartition("/")[2], f"{stem}{number:02d}", turn, calls, _usage(turn, place))
         turns.append({"request": request, "response": response})
-        before = [{"id": n, "error": bool(c.get("fails"))} for n, c in zip(ids, commands, strict=True)]
+        before = [{"id": name, "error": bool(call.get("fails"))} for name, call in zip(ids, made, strict=True)]
     if before:
         raise CorpusError("the final turn makes a tool call", where=where, remedy="`final` takes text and usage")
     head = " ".join(prompt.split())[:120]
-    made = {
+    told = {
         "prompt": cassettes.prompt_digest(prompt),
         "preview": head,
         "skills": skills,
         "take": take,
         "turns": turns,
     }
-    return made | ({"offer": cassettes.offer_digest(script["offer"])} if "offer" in script else {})
+    return told | ({"offer": cassettes.offer_digest(script["offer"])} if "offer" in script else {})
+
+
+def _calls(turn: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """The tool calls of a turn: commands are calls of the tool `bash`."""
+    made = []
+    for given in turn.get("commands", []):
+        command = {"run": given} if isinstance(given, str) else dict(given)
+        _known(command, {"run", "fails"}, place)
+        fails = {"fails": True} if command.get("fails") else {}
+        made.append({"tool": "bash", "input": {"command": str(command["run"])}} | fails)
+    for call in turn.get("calls", []):
+        _known(call, {"tool", "input", "fails"}, place)
+        if not isinstance(call.get("tool"), str) or not isinstance(call.get("input"), Mapping):
+            raise CorpusError("a call needs tool, a text, and input, a mapping", where=place)
+        made.append(dict(call))
+    return made
 
 
 def _known(found: Mapping[str, Any], allowed: set[str], where: str) -> None:
@@ -103,7 +120,7 @@ def _usage(turn: Mapping[str, Any], where: str) -> dict[str, int]:
 
 
 def _anthropic(
-    model: str, name: str, turn: Mapping[str, Any], calls: Sequence[tuple[str, str]], usage: Mapping[str, int]
+    model: str, name: str, turn: Mapping[str, Any], calls: Sequence[Call], usage: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Server-sent events of the Messages API."""
     start: dict[str, Any] = {
@@ -120,9 +137,9 @@ def _anthropic(
     blocks: list[tuple[dict[str, Any], dict[str, Any]]] = []
     if turn.get("text"):
         blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": turn["text"]}))
-    for call, command in calls:
-        block = {"type": "tool_use", "id": call, "name": "bash", "input": {}}
-        blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps({"command": command})}))
+    for call, tool, given in calls:
+        block = {"type": "tool_use", "id": call, "name": tool, "input": {}}
+        blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps(given)}))
     for index, (block, delta) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": block})
         events.append({"type": "content_block_delta", "index": index, "delta": delta})
@@ -133,7 +150,7 @@ def _anthropic(
 
 
 def _openai(
-    model: str, name: str, turn: Mapping[str, Any], calls: Sequence[tuple[str, str]], usage: Mapping[str, int]
+    model: str, name: str, turn: Mapping[str, Any], calls: Sequence[Call], usage: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """One whole chat completion."""
     if usage["cache_creation_input_tokens"]:
@@ -142,8 +159,8 @@ def _openai(
     message: dict[str, Any] = {"role": "assistant", "content": turn.get("text") or None}
     if calls:
         message["tool_calls"] = [
-            {"id": call, "type": "function", "function": {"name": "bash", "arguments": json.dumps({"command": command})}}
-            for call, command in calls
+            {"id": call, "type": "function", "function": {"name": tool, "arguments": json.dumps(given)}}
+            for call, tool, given in calls
         ]
     completion = {
         "id": f"chatcmpl-{name}",

@@ -30,6 +30,20 @@ def test_anthropic_events_make_the_message_that_was_written() -> None:
     assert first["model"] == "claude-sonnet-4-5"
 
 
+def test_a_client_s_own_tools_are_called_by_name() -> None:
+    calls = [{"tool": "Read", "input": {"file_path": "/workspace/a"}}, {"tool": "Bash", "input": {}, "fails": True}]
+    turns = [{"text": "Look.", "commands": ["ls"], "calls": calls, "usage": USAGE}]
+    tape = cassettes.parse(authored("m", "anthropic", [one(turns=turns)]), "x")
+    first, last = tape.conversations[0]["turns"]
+    blocks = cassette_requests.anthropic_message(first["response"])["content"][1:]
+    assert [(block["name"], block["input"]) for block in blocks] == [
+        ("bash", {"command": "ls"}),
+        ("Read", {"file_path": "/workspace/a"}),
+        ("Bash", {}),
+    ]
+    assert [result["error"] for result in last["request"]["results"]] == [False, False, True]
+
+
 def test_openai_completion_is_the_one_that_was_written() -> None:
     tape = cassettes.parse(authored("openai/gpt-4o-mini", "openai", [one(PLAIN)]), "x")
     first = cassette_requests.openai_completion(tape.conversations[0]["turns"][0]["response"])
@@ -54,6 +68,8 @@ def test_results_of_a_turn_are_asked_for_by_the_next() -> None:
         (one(), "gemini", "gemini"),
         (one(), "openai", "cache writes"),
         (one(odd=1), "anthropic", "'odd'"),
+        (one(turns=[{"calls": [{"tool": "Read", "imput": {}}], "usage": USAGE}]), "anthropic", "'imput'"),
+        (one(turns=[{"calls": [{"tool": "Read"}], "usage": USAGE}]), "anthropic", "a call needs tool"),
         (one({"input_tokens": 1}), "anthropic", "conversation 0, turn 0"),
         (one() | {"final": {"text": "x", "commands": ["ls"], "usage": USAGE}}, "anthropic", "final turn"),
     ],

@@ -1,0 +1,138 @@
+"""The suite `claude-demo`: the real client through the real gateway on a cassette, every family of arms.
+
+The run itself is marked `slow`; it needs the client (BENCH_CLAUDE, or `claude` on the PATH), no key and no network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bench
+from bench.core import corpus, matrix
+from bench.core.suite import Suite
+from bench.make import authoring
+
+ROOT = Path(bench.__file__).resolve().parent.parent
+CORPUS = ROOT / "corpus"
+PLANTED = "planted-0123456789abcdef"
+CHANGE = "ledger-rounding"
+REVIEW = "review-amounts-defect"
+
+
+def suite() -> Suite:
+    return corpus.parse_suite(
+        (CORPUS / "claude-demo.yaml").read_text("utf-8"),
+        path="corpus/claude-demo.yaml",
+        arms_text=(CORPUS / "arms.yaml").read_text("utf-8"),
+        arms_path="corpus/arms.yaml",
+    )
+
+
+def test_every_family_of_arms_is_there_and_a_bare_doit_leaves_it_alone():
+    found = {
+        (arm.phases, arm.skill_tool, arm.graph, arm.plugin is not None) for arm in suite().arms if arm.engine == "claude"
+    }
+    assert {
+        (("plan", "work"), True, True, False),
+        (("work",), True, True, False),
+        (("review",), True, True, False),
+        (("work",), True, True, True),
+        (("work",), False, True, False),
+        (("work",), False, False, False),
+    } == found
+    assert {arm.engine for arm in suite().arms} == {"nop", "gold", "claude"}
+    assert not suite().default
+
+
+def test_it_can_run_as_it_is():
+    matrix.check_ready(suite(), suite().arms)
+
+
+def test_the_cassette_is_what_its_script_says():
+    script = CORPUS / "cassettes" / "claude-demo.script.yaml"
+    assert authoring.cassette(script) == (CORPUS / "cassettes" / "claude-demo.json").read_bytes()
+
+
+def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
+    keys = {name: f"sk-ant-{PLANTED}" for name in ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")}
+    environment = kept | keys | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "doit", *words],
+        cwd=root,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def records(root: Path, kind: str) -> dict[str, dict[str, Any]]:
+    home = root / "artifacts" / kind / "claude-demo"
+    return {path.parent.name: json.loads(path.read_bytes()) for path in home.glob(f"{CHANGE}/*/0.json")} | {
+        path.parent.name: json.loads(path.read_bytes())
+        for path in home.glob(f"{REVIEW}/*/0.json")
+        if path.parent.name not in ("nop", "gold")
+    }
+
+
+@pytest.mark.slow
+def test_every_arm_yields_evidence_offline(tmp_path: Path):
+    root = tmp_path / "workspace"
+    root.mkdir()
+    shutil.copy(ROOT / "dodo.py", root)
+    for part in ("corpus", "oracles"):
+        shutil.copytree(ROOT / part, root / part)
+    done = doit(root, "-n", "2", "suite:claude-demo")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    sessions = {arm: record["body"] for arm, record in records(root, "sessions").items()}
+    assert {record["state"] for record in records(root, "sessions").values()} == {"final"}
+    assert set(sessions) == {arm.name for arm in suite().arms}
+    for arm in suite().arms:
+        if arm.engine != "claude":
+            continue
+        body = sessions[arm.name]
+        assert body["replayed"], arm.name
+        assert body["spent_usd"] == 0
+        assert body["usage"] == body["gateway"]["usage"] == body["gateway"]["cli_usage"], arm.name
+        assert body["gateway"]["foreign_calls"] == 0
+        assert [phase["phase"] for phase in body["phases"]] == list(arm.phases)
+        assert [phase["skill_invoked"] for phase in body["phases"]] == [
+            True if phase in arm.expects else None for phase in arm.phases
+        ]
+    counts = {arm: body["tool_use_counts"] for arm, body in sessions.items()}
+    assert all("mcp__graph__callers" in counts[arm] for arm in ("workflow", "baseline"))
+    assert "mcp__graph__callers" not in counts["baseline_nomcp"]
+    # The subagent of workflow_direct makes two model calls of its own, and they are counted.
+    assert sessions["workflow_direct"]["calls"] == {"ok": 8, "failed": 0}
+    _graded(root)
+    _nothing_leaks(root, done.stdout + done.stderr)
+    again = doit(root, "-n", "2", "suite:claude-demo")
+    assert (again.returncode, "measured  session" in again.stdout) == (0, False)
+
+
+def _graded(root: Path) -> None:
+    cells = {arm: record["body"] for arm, record in records(root, "cells").items()}
+    resolved = {arm for arm, body in cells.items() if body["resolved"]}
+    assert resolved >= {"gold", "workflow", "workflow_direct", "plugin_direct", "candidate_review"}
+    assert not resolved & {"nop", "baseline", "baseline_nomcp"}
+    assert all(body["cost_usd"] > 0 for arm, body in cells.items() if arm not in ("nop", "gold"))
+    skill = json.loads((root / "artifacts/skills/claude-demo/plugin_direct.json").read_bytes())
+    assert skill["body"]["plugin"]["name"] == "second-look"
+
+
+def _nothing_leaks(root: Path, printed: str) -> None:
+    wanted = [text.encode() for text in (PLANTED, str(root))]
+    told = [path for path in (root / "artifacts").rglob("*") if path.is_file() and path.name != ".doit.db"]
+    leaking = [path.name for path in told for text in wanted if text in path.read_bytes()]
+    assert leaking == []
+    assert PLANTED not in printed
