@@ -1,0 +1,201 @@
+"""Sessions of the real client in the real sandbox; only the model behind the door is a script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.core import phases, records, review_artifact
+from bench.core.records import Record
+from bench.effects.context import Context, Made
+from bench.steps import session, skill
+from tests.effects.engines.claude.scripted import MODEL, Script, ScriptedGateway, text, tool, turns
+from tests.steps.making import context_at, job_of
+from tests.steps.test_session import LIMITS, SKILL, changed, nothing_left, record, template_of
+
+pytestmark = pytest.mark.slow
+OUT = f"{review_artifact.FOLDER}/{review_artifact.NAME}"
+
+
+def bash(command: str, number: int = 1) -> dict[str, Any]:
+    return tool("Bash", number, command=command, description="work")
+
+
+class Bench:
+    """One context and one scripted gateway."""
+
+    def __init__(self, root: Path) -> None:
+        self.log: list[str] = []
+        self.context: Context = replace(context_at(root), log=self.log.append)
+        self.gateway = ScriptedGateway(turns([text("Done.")]))
+        self.inputs: dict[str, Record] = {"template": template_of(self.context, {"greet.py": b"print('hello')\n"})}
+
+    def skill(self, name: str, text: str) -> None:
+        job = job_of("skill", self.context, {"skills": [name], "overlay": False}, {f"{name}/SKILL.md": text.encode()})
+        self.inputs["skill"] = record("skill", skill.make(job, self.context))
+
+    def play(self, script: Script, **more: Any) -> Made:
+        self.gateway.script = script
+        params: dict[str, Any] = {
+            "engine": "claude",
+            "role": "incumbent",
+            "prompt": "Make greet.py greet the world.",
+            "setup": None,
+            "model": MODEL,
+            "effort": None,
+            "run": 0,
+            "limits": LIMITS,
+            "phases": ["work"],
+            "expected_skills": {},
+            "skill_tool": True,
+            "engine_params": {},
+        }
+        job = job_of("session", self.context, params | more, None, self.inputs)
+        return session.make(job, replace(self.context, gateway=self.gateway))
+
+    def events(self, made: Made) -> list[dict[str, Any]]:
+        lines = self.context.store.get(made.outputs["transcript"].blob).splitlines()
+        return [json.loads(line) for line in lines]
+
+    def answers(self, made: Made) -> list[str]:
+        """What the tools answered, in order."""
+        found = []
+        for event in self.events(made):
+            content = event.get("message", {}).get("content", []) if event["type"] == "user" else []
+            found += [str(block["content"]) for block in content if block["type"] == "tool_result"]
+        return found
+
+    def offered(self) -> list[str]:
+        """Names of the tools that the model was offered by the first request."""
+        return [entry["name"] for entry in self.gateway.seen[0][2]["tools"]]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.gateway.close()
+
+
+def test_it_edits_and_uses_its_skill(bench: Bench) -> None:
+    bench.skill("greeting", SKILL)
+    edit = tool("Edit", file_path="/workspace/greet.py", old_string="hello", new_string="World")
+    read = tool("Read", file_path="/workspace/greet.py")
+    made = bench.play(
+        turns([tool("Skill", skill="greeting")], [read], [edit], [bash("python3 greet.py > said")], [text("Done.")]),
+        expected_skills={"work": "greeting"},
+    )
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["skill_invoked"] is True
+    assert made.body["tool_use_counts"] == {"Bash": 1, "Edit": 1, "Read": 1, "Skill": 1}
+    files = {entry.path: entry.data for entry in changed(bench.context, made).entries}
+    assert files == {"greet.py": b"print('World')\n", "said": b"World\n"}
+    assert made.body["usage"] == made.body["gateway"]["cli_usage"]
+    assert (made.body["gateway"]["apart"], made.body["gateway"]["foreign_calls"]) == (0.0, 0)
+    assert "Use the skill `greeting`" in json.dumps(bench.gateway.seen[0][2])
+    assert nothing_left(bench.context)
+
+
+def test_skills_cannot_be_rewritten_and_an_arm_without_any_cannot_get_one(bench: Bench) -> None:
+    attacks = (
+        "cd ~/.claude; echo x > skills/new; mkdir skills/x; mv skills away; rm -r skills; cd ..; mv .claude b; ls .claude"
+    )
+    made = bench.play(turns([bash(attacks)], [text("Done.")]))
+    [said] = bench.answers(made)
+    assert said.count("Read-only file system") + said.count("busy") + said.count("Permission denied") >= 4
+    bench.skill("greeting", SKILL)
+    made = bench.play(turns([bash("echo x >> ~/.claude/skills/greeting/SKILL.md; " + attacks)], [text("Done.")]))
+    assert "Read-only file system" in bench.answers(made)[0]
+
+
+def test_nothing_of_a_users_or_the_projects_configuration_is_read(bench: Bench) -> None:
+    hook = {"hooks": [{"type": "command", "command": "touch /tmp/hooked"}]}
+    planted = {"env": {"PLANTED": "1"}, "hooks": {"SessionStart": [hook], "PreToolUse": [hook | {"matcher": "*"}]}}
+    planted |= {"permissions": {"deny": ["Bash"]}, "apiKeyHelper": "touch /tmp/helped"}
+    mcp = json.dumps({"mcpServers": {"evil": {"command": "touch", "args": ["/tmp/served"]}}})
+    bench.inputs["template"] = template_of(
+        bench.context,
+        {
+            ".claude/settings.json": json.dumps(planted).encode(),
+            ".claude/skills/own/SKILL.md": b"---\nname: own\ndescription: PROJECT-SKILL.\n---\n\nx\n",
+            ".mcp.json": mcp.encode(),
+            "CLAUDE.md": b"PROJECT-MEMORY\n",
+        },
+    )
+    made = bench.play(turns([bash('ls /tmp ~; echo "planted=$PLANTED"')], [text("Done.")]))
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    [said] = bench.answers(made)
+    assert not [word for word in ("hooked", "helped", "served", "planted=1") if word in said]
+    asked = json.dumps([body for _path, _headers, body in bench.gateway.seen])
+    assert not [word for word in ("PROJECT-SKILL", "PROJECT-MEMORY", "evil") if word in asked]
+    [first, *_rest] = bench.events(made)
+    assert (first["mcp_servers"], first["plugins"], first["skills"]) == ([], [], [])
+
+
+def test_web_tools_are_off_and_a_baseline_has_no_skill_tool(bench: Bench) -> None:
+    bench.play(turns([text("Done.")]), skill_tool=False)
+    assert set(bench.offered()) == {"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Write"}
+
+
+def test_subagents_work_and_their_calls_are_counted(bench: Bench) -> None:
+    # claude-code 93911, 87293; stella 2131: totals left subagents out.
+    ask = tool("Agent", description="look", prompt="SUBAGENT: look around.", subagent_type="general-purpose")
+    script = turns([ask], [text("Done.")], sub=([bash("echo sub > by-sub", 7)], [text("Looked.")]))
+    made = bench.play(script)
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["calls"] == {"ok": 4, "failed": 0}
+    assert made.body["usage"]["input_tokens"] == 44
+    assert made.body["gateway"]["apart"] == 0.0
+    assert [entry.path for entry in changed(bench.context, made).entries] == ["by-sub"]
+
+
+def test_plan_then_work(bench: Bench) -> None:
+    plan = tool("Write", file_path=f"/workspace/{phases.PLAN_FILE}", content="Greet the World.")
+    edit = bash("echo \"print('World')\" > greet.py")
+
+    def script(body: Mapping[str, Any]) -> Any:
+        planning = "Do not make the change yet" in json.dumps(body["messages"])
+        return turns([plan] if planning else [edit], [text("Done.")])(dict(body))
+
+    made = bench.play(script, phases=["plan", "work"])
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert [phase["error_kind"] for phase in made.body["phases"]] == [None, None]
+    assert [entry.path for entry in changed(bench.context, made).entries] == ["greet.py"]
+
+
+def test_review_by_write_and_by_rename(bench: Bench) -> None:
+    # Run 33912693948 of the reference: a writable file in a read-only directory; every atomic write failed, 41 of 41 empty.
+    said = json.dumps({"schema_version": 1, "verdict": "approve", "findings": []})
+    for block in (
+        tool("Write", file_path=OUT, content=said),
+        bash(f"echo '{said}' > $BENCH_REVIEW_OUTPUT.n && mv {OUT}.n {OUT}"),
+    ):
+        made = bench.play(turns([block], [text("Done.")]), phases=["review"])
+        assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+        assert made.body["review"] == {"written": True, "diagnostic": None, "fault": None}
+        assert made.body["workspace_changed"] is False
+    assert "Edit" not in bench.offered()
+
+
+def test_the_same_conversation_gives_the_same_transcript(bench: Bench) -> None:
+    script = turns([bash("echo two > b.txt")], [text("Done.")])
+    first, second = bench.play(script), bench.play(script)
+    assert first.outputs["transcript"] == second.outputs["transcript"]
+
+
+def test_limits_end_a_session_and_what_was_said_is_kept(bench: Bench) -> None:
+    forever = turns([bash("true")])
+    made = bench.play(forever, limits=LIMITS | {"turns": 3})
+    assert (made.state, made.body["error_class"]) == (records.UNUSABLE, "turn-limit")
+    made = bench.play(forever, limits=LIMITS | {"tokens": 50})
+    assert (made.body["error_class"], made.body["usage"]["input_tokens"]) == ("token-limit", 55)
+    made = bench.play(turns([bash("sleep 100")]), limits=LIMITS | {"session_s": 8})
+    assert made.body["error_class"] == "session-timeout"
+    assert "cost at least $" in made.body["error_detail"]
+    assert [event["type"] for event in bench.events(made)][:2] == ["system", "assistant"]
+    assert nothing_left(bench.context)
