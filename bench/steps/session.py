@@ -45,9 +45,9 @@ TAIL = 600
 
 def make(job: Job, context: Context) -> Made:
     """params {engine, role, prompt, setup, model, effort, run, limits, phases, expected_skills, skill_tool, engine_params};
-    inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, copy/<path>…} → body of the reference's outcome
-    fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the machine; what
-    concerns the session is in the body."""
+    inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, patch?, copy/<path>…} → body of the reference's
+    outcome fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the machine;
+    what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), playing.hidden(context))
     source, assets = job.inputs["template"], job.inputs.get("assets")
     staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
@@ -80,6 +80,9 @@ def _copy_in(job: Job, context: Context, workspace: Workspace) -> None:
 def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, account: Account) -> None:
     """Setup, phases, changes: fills the account."""
     table = playing.table(context, workspace, staged)
+    case = job.files.get("patch")
+    if case:
+        playing.lay_patch(table, context.store.get(case.blob), float(job.params["limits"]["setup_s"]))
     if job.params.get("setup"):
         done = playing.setup(table, job.params["setup"], float(job.params["limits"]["setup_s"]))
         if not _set_up(done, account):
@@ -87,7 +90,7 @@ def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, accou
     told = shown.of(job.inputs, engines.create(job.params["engine"]), context.store, context.scratch)
     asked = _phases(job)
     # What a working session starts from does not matter to it, and looking costs a start of the sandbox.
-    before = _seen(table) if asked != (phases.WORK,) else None
+    before = start = _seen(table) if case or asked != (phases.WORK,) else None
     found = None
     for phase in asked:
         _phase(job, table, told, phase, account)
@@ -102,7 +105,7 @@ def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, accou
     assert found is not None, "an arm has a phase"
     if phases.PLAN in asked:
         found = found.without(phases.PLAN_FILE)
-    account.changed = found.any
+    account.changed = found.any if start is None else found.listed() != start.without(phases.PLAN_FILE).listed()
     account.outputs["changes"] = context.store.put(found.pack())
 
 

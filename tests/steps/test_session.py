@@ -74,7 +74,8 @@ def play(context: Context, inputs: Mapping[str, Record], cassette: bytes | None 
         "expected_skills": {},
         "engine_params": {},
     } | more
-    return session.make(job_of("session", context, params, {"cassette": cassette} if cassette else None, inputs), context)
+    files = dict(params.pop("files", {})) | ({"cassette": cassette} if cassette else {})
+    return session.make(job_of("session", context, params, files or None, inputs), context)
 
 
 def changed(context: Context, made: Made) -> changes.Changes:
@@ -153,7 +154,10 @@ def test_a_skill_is_there_for_the_session_and_cannot_be_changed(context: Context
 
 def test_a_skill_that_was_not_read_is_evidence_of_its_own(context: Context, lower: Record, offered: Record) -> None:
     made = play(
-        context, {"template": lower, "skill": offered}, tape("true", skills=("greeting",)), expected_skills={"work": "greeting"}
+        context,
+        {"template": lower, "skill": offered},
+        tape("true", skills=("greeting",)),
+        expected_skills={"work": "greeting"},
     )
     assert (made.state, made.body["error_kind"], made.body["skill_invoked"]) == (records.FINAL, "skill-not-invoked", False)
 

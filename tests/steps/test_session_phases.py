@@ -134,3 +134,26 @@ def test_read_only_directories_are_taken_away_too(context: Context, lower: Recor
     made = phased(context, lower, ["plan", "work"], plan=WRITE_PLAN, work=deep)
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
     assert nothing_left(context)
+
+
+CASE = b"--- a/greet.py\n+++ b/greet.py\n@@ -1 +1 @@\n-print('hello')\n+print('Hello')\n"
+
+
+def test_a_case_to_review_lies_in_the_workspace_uncommitted_and_is_no_work_of_the_agents(
+    context: Context, lower: Record
+) -> None:
+    look = f"git diff --quiet; test $? = 1 && grep -q Hello greet.py && echo '{json.dumps(REVIEW)}' > {OUT}"
+    params = {"prompt": TASK, "phases": ["review"], "expected_skills": {}}
+    made = play(context, {"template": lower}, tape(review=look), files={"patch": CASE}, **params)
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["review"] == {"written": True, "diagnostic": None, "fault": None}
+    assert made.body["workspace_changed"] is False
+    assert [entry.path for entry in changed(context, made).entries] == ["greet.py"]
+
+
+@pytest.mark.parametrize("patch", [b"", b"nonsense", CASE.replace(b"hello", b"other")])
+def test_a_case_that_does_not_apply_is_a_broken_task(context: Context, lower: Record, patch: bytes) -> None:
+    params = {"engine": "nop", "role": "calibration", "limits": {"setup_s": 30}}
+    made = play(context, {"template": lower}, files={"patch": patch}, **params)
+    assert (made.body["error_kind"], made.body["error_class"]) == ("infra-error", "broken-task")
+    assert "patch" in made.body["error_detail"]

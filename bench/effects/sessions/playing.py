@@ -13,6 +13,7 @@ from bench.effects.redact import host_paths
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
 from bench.effects.sandbox.pump import Watch
 from bench.effects.sessions.shown import Shown
+from bench.errors import Cancelled, StepFailed
 
 CALIBRATION_S = 600.0
 """Seconds for an engine without a session limit of its own: nop and gold."""
@@ -34,6 +35,20 @@ def table(context: Context, workspace: Workspace, staged: Stage) -> Table:
         path.mkdir(parents=True, exist_ok=True)
     plain = Spec((), workspace, readonly=staged.mounts, home=homes["home"], tmp=homes["tmp"])
     return Table(replace(plain, dependencies=staged.dependencies), workspace, context)
+
+
+def lay_patch(table: Table, patch: bytes, seconds: float) -> None:
+    """Lay a task's change over the source, uncommitted. Raises StepFailed when it does not apply: the task is broken."""
+    if not patch.strip():
+        raise StepFailed("the task's patch is empty", remedy="mend the task's `patch:`")
+    argv = ("git", "apply", "--whitespace=nowarn", "-")
+    spec = replace(table.plain, argv=argv, stdin=patch, limits=Limits(seconds=seconds))
+    done = runner.run(spec, cancel=table.context.cancel)
+    if done.limit == "cancelled":
+        raise Cancelled("the session was cancelled")
+    if not done.ok:
+        why = done.limit or " ".join(done.stderr.decode("utf-8", "replace").split())[:400]
+        raise StepFailed(f"the task's patch does not apply: {why}", remedy="mend the task's `patch:`")
 
 
 def setup(table: Table, command: str, seconds: float) -> Finished:
