@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.core import comparison, plots, savings
+from bench.core import comparison, contrasts, plots, savings
 from bench.core.summary import DIAGNOSTIC
 from bench.core.suspicions import BROKEN, CALIBRATION, UNPROVEN
 
@@ -30,6 +30,7 @@ def build(params: Mapped, aggregate: Mapped, judged: Mapped, stems: Mapping[tupl
                 cell["marks"] = marks[task["task"], arm]
     roles = {arm["name"]: arm["role"] for arm in arms}
     order = [task["task"] for group in table for task in group["tasks"]]
+    statistics = contrasts.build(aggregate, of)
     return {
         "suite": params["suite"],
         "profile": params.get("profile"),
@@ -39,7 +40,9 @@ def build(params: Mapped, aggregate: Mapped, judged: Mapped, stems: Mapping[tupl
         "planned": aggregate["planned"],
         "measured": aggregate["measured"],
         "complete": aggregate["complete"],
-        "headlines": _headlines(arms),
+        "headlines": _headlines(arms, statistics),
+        "statistics": statistics,
+        "difference_plot": plots.differences(statistics["pairs"]) if statistics else None,
         "notices": notices(params, aggregate, judged, arms, len(aggregate["rows"]) - len(stems)),
         "arms": arms,
         "roles": roles,
@@ -67,12 +70,14 @@ def _marks(rows: Sequence[Mapped], stems: Mapping[tuple[str, str, int], str]) ->
     return found
 
 
-def _headlines(arms: Sequence[Mapped]) -> list[dict[str, Any]]:
-    """One entry per candidate: both sides' counts and the differences, for a sentence."""
+def _headlines(arms: Sequence[Mapped], statistics: Mapped | None) -> list[dict[str, Any]]:
+    """One entry per candidate: both sides' counts and the differences, for a sentence, and what of them is shown."""
     named = {arm["name"]: arm for arm in arms}
+    shown = {(pair["a"], pair["b"]): pair["short"] for pair in (statistics or {"pairs": ()})["pairs"]}
     return [
         # The time of a replay is the time of reading a recording.
         {"arm": arm, "against": named[arm["against"]], "timed": not (arm["replayed"] or named[arm["against"]]["replayed"])}
+        | {"shown": shown.get((arm["name"], arm["against"]))}
         for arm in arms
         if arm["role"] == "candidate" and arm["against"] and arm["valid"] and named[arm["against"]]["valid"]
     ]

@@ -55,6 +55,35 @@ def outcome(arms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return {"width": WIDTH, "height": len(rows) * BAR, "label": LABEL, "rows": rows} if rows else None
 
 
+def differences(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """{width, height, label, zero, ticks: [{x, text}], rows: [{name, against, y, at, low, high, text}]} or None.
+
+    Points of resolved runs gained, one row per pair of arms; low and high are None where no interval can be given.
+    """
+    measured = [(pair, pair["found"]["measures"]["resolved"]) for pair in pairs]
+    known = [(pair, measure) for pair, measure in measured if measure["improvement"] is not None]
+    if not known:
+        return None
+    reach = max(abs(value) for _, measure in known for value in (measure["improvement"], *(measure["interval"] or ())))
+    end = min(100.0, math.ceil(max(reach, 1) / 10) * 10)
+    scale = (WIDTH - LABEL - RIGHT) / (2 * end)
+
+    def at(points: float) -> float:
+        return float(round(LABEL + (points + end) * scale, 2))
+
+    rows = [
+        {"name": pair["a"], "against": pair["b"], "y": place * BAR, "at": at(measure["improvement"])}
+        | dict(zip(("low", "high"), map(at, measure["interval"]) if measure["interval"] else (None, None), strict=True))
+        | {"text": pair["rows"][0]["gain"], "verdict": pair["rows"][0]["verdict"]}
+        for place, (pair, measure) in enumerate(known)
+    ]
+    ticks = [
+        {"x": at(part * end / 2), "text": f"{part * end / 2:+g}".replace("-", "−") if part else "0"}
+        for part in (-2, -1, 0, 1, 2)
+    ]
+    return {"width": WIDTH, "height": len(rows) * BAR, "label": LABEL, "zero": at(0), "ticks": ticks, "rows": rows}
+
+
 def costs(aggregate: Mapping[str, Any], tasks: Sequence[str]) -> dict[str, Any] | None:
     """{width, height, ticks: [{x, text}], blocks: [{task, y, rows: [{arm, role, y, dots, median}]}], left_out} or None.
 

@@ -1,7 +1,8 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
 inputs: aggregate, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
-profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows, notices, …}.
+profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows,
+statistics: [`stats.compare` of each pair], notices, …}.
 """
 
 from __future__ import annotations
@@ -104,9 +105,11 @@ def _artifact(kept: Mapping[str, Blob], found: _Evidence) -> dict[str, Any] | No
 
 def _body(params: Mapping[str, Any], aggregate: Mapping[str, Any], view: Mapping[str, Any]) -> dict[str, Any]:
     lines = summary.lines(view["suite"], view["arms"], aggregate, params.get("runs") or 0)
+    lines += [f"{h['arm']['name']} against {h['against']['name']}: {h['shown']}" for h in view["headlines"] if h["shown"]]
     return {
         "summary": [text.line(line) for line in lines],
         "arms": view["arms"],
+        "statistics": [pair["found"] for pair in view["statistics"]["pairs"]] if view["statistics"] else [],
         "notices": view["notices"],
         "planned": view["planned"],
         "measured": view["measured"],

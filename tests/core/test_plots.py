@@ -71,3 +71,24 @@ def test_only_the_first_tasks_are_drawn() -> None:
     plot = plots.costs(aggregate(1.0, 1.0, 1.0), ["t", *(f"u{i}" for i in range(plots.MOST_TASKS))])
     assert plot
     assert plot["left_out"] == 1
+
+
+def test_differences_stand_at_their_points_and_have_a_line_only_with_an_interval() -> None:
+    def pair(gain: float | None, interval: list[float] | None) -> dict[str, Any]:
+        measure = {"improvement": gain, "interval": interval}
+        return {
+            "a": "new",
+            "b": "old",
+            "rows": [{"gain": "x", "verdict": "even"}],
+            "found": {"measures": {"resolved": measure}},
+        }
+
+    found = plots.differences([pair(20.0, [-5.0, 45.0]), pair(-50.0, None), pair(None, None)])
+    assert found is not None
+    assert len(found["rows"]) == 2
+    first, second = found["rows"]
+    assert first["low"] < found["zero"] < first["at"] < first["high"]
+    assert (second["low"], second["high"]) == (None, None)
+    assert second["at"] == plots.LABEL
+    assert [tick["text"] for tick in found["ticks"]] == ["−50", "−25", "0", "+25", "+50"]
+    assert plots.differences([pair(None, None)]) is None

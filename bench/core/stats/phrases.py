@@ -45,7 +45,7 @@ def span(interval: Sequence[float], unit: str) -> str:
 
 def chance(p: float) -> str:
     """`p = 0.031`, `p < 0.001`."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.2 else f"p = {p:.2f}"
 
 
 def level(value: float | None, name: str) -> str:

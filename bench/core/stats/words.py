@@ -31,7 +31,7 @@ def told(found: Mapped) -> list[str]:
         said.append(REPLAYED)
     said += [f"Take care: {sentence}." for sentence in found["lopsided"]]
     for name, measure in found["measures"].items():
-        said += [f"{_result(name, measure, found)}; {_verdict(measure, found)}.", *_limits(name, measure)]
+        said += [f"{_result(name, measure, found)}{_verdict(name, measure, found)}.", *_limits(name, measure)]
     return said + _agreement(found)
 
 
@@ -61,38 +61,39 @@ def _result(name: str, measure: Mapped, found: Mapped) -> str:
         fewest, most = found["runs"]
         runs = count(fewest, "run") if fewest == most else f"{fewest} to {most} runs"
         return (
-            f"{a} resolves {100 * measure['a']:.1f} % and {b} {100 * measure['b']:.1f} % {where} with {runs} of each, "
-            f"a difference of {signed(better, 1)} points"
+            f"{a} resolves {100 * measure['a']:.1f} % and {b} {100 * measure['b']:.1f} % {where} with {runs} of each: "
+            f"{signed(better, 1)} points"
         )
     if unit == PERCENT:
         way = f"{amount(better, unit)} {'less' if better > 0 else 'more'} than" if round(better, 1) else "the same as"
-        return f"{label(name)}: {a} takes {way} {b} in the typical task"
+        return f"{label(name)}: {a} takes {way} {b} {where} (geometric mean)"
     return f"{label(name)}: {a} {measure['a']:.3f}, {b} {measure['b']:.3f} {where}"
 
 
-def _verdict(measure: Mapped, found: Mapped) -> str:
+def _verdict(name: str, measure: Mapped, found: Mapped) -> str:
     if measure["improvement"] is None:
-        return str(measure["why"])
+        return f": {measure['why']}"
     if measure["tasks"] < LEAST_TASKS:
-        return f"{count(measure['tasks'], 'task')} can show nothing about other tasks{_these(measure)}"
+        return f". {_few(measure)}" if name == RESOLVED else ""
     if measure["interval"] is None:
-        return "nothing shows how much that varies, so that no interval can be given"
+        return ". Nothing shows how much that varies, so that no interval can be given"
     saving = " of the saving" if measure["unit"] == PERCENT else ""
     numbers = f"{SURE} interval{saving} {span(measure['interval'], measure['unit'])}, {chance(measure['p'])}"
     if found["diagnostic"]:
-        return numbers
+        return f" ({numbers})"
     if measure["improves"] or measure["worsens"]:
-        return f"that is more than chance explains ({numbers})"
-    return f"that may be chance, but neither is it shown that the arms are equal ({numbers})"
+        return f". That is more than chance explains ({numbers})"
+    return f". That may be chance, but neither is it shown that the arms are equal ({numbers})"
 
 
-def _these(measure: Mapped) -> str:
-    words = f" (even if all agreed, the exact test could not go below {chance(measure['p_least'])})"
-    if measure["p_runs"] is None:
-        return words
+def _few(measure: Mapped) -> str:
+    words = (
+        f"{count(measure['tasks'], 'task')} can show nothing about other tasks: even if all agreed, the exact test could "
+        f"not go below {chance(measure['p_least'])}. On these very tasks "
+    )
     if measure["p_runs"] <= 1 - CONFIDENCE:
-        return f"{words}; on these very tasks it is more than the noise of runs explains ({chance(measure['p_runs'])})"
-    return f"{words}; on these very tasks the noise of runs explains it ({chance(measure['p_runs'])})"
+        return f"{words}the difference is more than the noise of runs explains ({chance(measure['p_runs'])})"
+    return f"{words}the noise of runs can explain the difference ({chance(measure['p_runs'])})"
 
 
 def _limits(name: str, measure: Mapped) -> list[str]:

@@ -12,15 +12,15 @@ def said(counts: list[tuple[int, int]], others: list[tuple[int, int]], **fields:
 
 def test_a_shown_gain_is_said_with_its_interval() -> None:
     text = said([(3, 3)] * 12, [(1, 3)] * 12)
-    assert "new resolves 100.0 % and old 33.3 % over 12 tasks with 3 runs of each, a difference of +66.7 points" in text
-    assert "more than chance explains (95 % interval +" in text
+    assert "new resolves 100.0 % and old 33.3 % over 12 tasks with 3 runs of each: +66.7 points" in text
+    assert "That is more than chance explains (95 % interval +" in text
     assert "in 8 of 10 cases" in text
-    assert "Cost cannot be compared; cost_usd of a run of t000 is not known." in text
+    assert "Cost cannot be compared: cost_usd of a run of t000 is not known." in text
 
 
 def test_not_shown_is_never_called_equal() -> None:
     text = said([(2, 3), (1, 3)] * 6, [(1, 3), (2, 3)] * 6, cost_usd=1.0)
-    assert "that may be chance, but neither is it shown that the arms are equal" in text
+    assert "That may be chance, but neither is it shown that the arms are equal" in text
     assert "more runs of both arms, about $" in text
     assert "Of pairs of identical runs, 67 % of those of old and 67 % of those of new disagree" in text
 
@@ -28,10 +28,11 @@ def test_not_shown_is_never_called_equal() -> None:
 def test_few_tasks_speak_of_themselves_alone() -> None:
     text = said([(3, 3)] * 4, [(0, 3)] * 4)
     assert (
-        "4 tasks can show nothing about other tasks (even if all agreed, the exact test could not go below p = 0.12)" in text
+        "4 tasks can show nothing about other tasks: even if all agreed, the exact test could not go below p = 0.125."
+        in text
     )
-    assert "on these very tasks it is more than the noise of runs explains (p < 0.001)" in text
-    assert "the noise of runs explains it (p = 1.00)" in said([(1, 3)] * 4, [(1, 3)] * 4)
+    assert "On these very tasks the difference is more than the noise of runs explains (p < 0.001)" in text
+    assert "the noise of runs can explain the difference (p = 1.00)" in said([(1, 3)] * 4, [(1, 3)] * 4)
 
 
 def test_replays_and_lopsided_runs_are_said_before_any_number() -> None:
