@@ -54,8 +54,7 @@ ORACLE_SAID = {True: "oracle passed", False: "oracle failed", None: None}
 def row(
     compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact, review: str | None = None
 ) -> dict[str, Any]:
-    """One row. `transcript` is {name, sha256, bytes} of the session's transcript beside the report, or None; `review` is
-    the name of the artifact beside it."""
+    """One row. `transcript` is {name, sha256, bytes} of the transcript beside the report, `review` the artifact's name."""
     body = dict(cell.body) if cell else {}
     ran = dict(session.body) if session else {}
     params = dict(session.params) if session else {}
@@ -91,17 +90,25 @@ def row(
         "sanitized_graph_snapshot_digest": given.get("graph"),
         "oracle_digest": judged.get("oracle"),
     }
-    if "review_evidence_valid" in body:
-        found |= {name: value for name, value in body.items() if name.startswith("review_")} | {"review_artifact": review}
-    return found | {
-        "role": compact["role"],
-        "state": compact["state"],
-        "backing": compact.get("backing"),
-        "replayed": bool(compact.get("replayed")),
-        "spent_usd": compact.get("spent_usd"),
-        "list_price_usd": compact.get("list_price_usd"),
-        "alarms": list(compact.get("alarms", ())),
-    }
+    return (
+        found
+        | _reviewed(body, review)
+        | {
+            "role": compact["role"],
+            "state": compact["state"],
+            "backing": compact.get("backing"),
+            "replayed": bool(compact.get("replayed")),
+            "spent_usd": compact.get("spent_usd"),
+            "list_price_usd": compact.get("list_price_usd"),
+            "alarms": list(compact.get("alarms", ())),
+        }
+    )
+
+
+def _reviewed(body: Mapping[str, Any], artifact: str | None) -> dict[str, Any]:
+    if "review_evidence_valid" not in body:
+        return {}
+    return {name: value for name, value in body.items() if name.startswith("review_")} | {"review_artifact": artifact}
 
 
 def _artifacts(transcript: Artifact) -> list[dict[str, Any]]:

@@ -1,0 +1,112 @@
+"""The two arms of a promotion, task by task, from a suite's aggregate and what its sessions' records say beside.
+
+A side repeats the reference's aggregate (spec 2.2): counts, medians, counters of health. What identifies the evidence stands
+with it: models, efforts, contents of inputs, every session and cell. Nothing is judged here, and no row is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.core import health, medians
+from bench.core.gate import Pair
+from bench.core.records import Record
+
+CELL_INPUTS = ("template", "oracle", "assets", "expected")
+SESSION_INPUTS = ("runtime", "graph", "skill")
+
+Row = Mapping[str, Any]
+Where = tuple[str, str, int]
+"""Task, arm, run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the records of one run add to its row. `whole` is false where a record is not the one that the row names."""
+
+    whole: bool
+    measured_at: str | None = None
+    attempts: int = 1
+    main_loop_only: bool = False
+    """Whether tokens and turns are the engine's own count, which leaves out its helpers."""
+    sandbox: str | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def measured(cell: Record | None, session: Record | None) -> Measured:
+    """From a run's two records; None = not in the store, or not with the content that the row names."""
+    body: Mapping[str, Any] = session.body if session else {}
+    notes: Mapping[str, Any] = session.notes if session else {}
+    tries = notes.get("attempts", 1)
+    given = {name: cell.inputs[name] for name in CELL_INPUTS if name in cell.inputs} if cell else {}
+    given |= {name: session.inputs[name] for name in SESSION_INPUTS if name in session.inputs} if session else {}
+    gateway = body.get("gateway") or {}
+    return Measured(
+        whole=cell is not None and session is not None,
+        measured_at=body.get("measured_at"),
+        attempts=tries if isinstance(tries, int) and tries > 0 else 1,
+        main_loop_only=body.get("engine") == "claude" and gateway.get("usage") is None,
+        sandbox=body.get("sandbox_backend", "bwrap") if session else None,
+        inputs=given,
+    )
+
+
+def pairs(
+    aggregate: Mapping[str, Any], found: Mapping[Where, Measured], tasks: Sequence[tuple[str, str]], arms: tuple[str, str]
+) -> list[Pair]:
+    """One pair per selected task (id, class), in their order. `arms` are (incumbent, candidate)."""
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for row in aggregate["rows"]:
+        rows.setdefault((row["task"], row["arm"]), []).append(row)
+    return [Pair(task, cls, *(side(rows.get((task, arm), []), found) for arm in arms)) for task, cls in tasks]
+
+
+def side(rows: Sequence[Row], found: Mapping[Where, Measured]) -> dict[str, Any] | None:
+    """One arm on one task, or None without rows. The order of rows decides nothing."""
+    if not rows:
+        return None
+    rows = sorted(rows, key=lambda row: row["run"])
+    counted, begun, good = medians.counts(rows, rows), medians.attempts(rows), medians.valid(rows)
+    known = {row["run"]: found.get(where(row), Measured(False)) for row in rows}
+    names = {
+        "valid_runs": counted["valid"],
+        "excluded_runs": counted["excluded"],
+        **{name: counted[name] for name in ("planned", "runs", "not_run", "resolved", "error_kinds")},
+    }
+    return (
+        {name: rows[0][name] for name in ("task", "class", "arm", "role")}
+        | names
+        | health.counters(rows)
+        | medians.summary(rows)
+        | {
+            "attempts": sum(known[row["run"]].attempts for row in begun),
+            "models": _unique(row.get("model") for row in good),
+            "efforts": _unique(row.get("effort") for row in good),
+            "inputs": _inputs(list(known.values())),
+            "evidence": [_named(row, known[row["run"]], good) for row in rows],
+        }
+    )
+
+
+def where(row: Row) -> Where:
+    """The run that a row is about."""
+    return row["task"], row["arm"], row["run"]
+
+
+def _unique(values: Any) -> list[Any]:
+    return sorted(set(values), key=lambda value: (value is not None, value))
+
+
+def _inputs(known: Sequence[Measured]) -> dict[str, list[str]]:
+    """Contents by input, over the runs that have it; more than one content of an input shows here."""
+    names = sorted({name for each in known for name in each.inputs})
+    return {name: sorted({each.inputs[name] for each in known if name in each.inputs}) for name in names}
+
+
+def _named(row: Row, known: Measured, good: Sequence[Row]) -> dict[str, Any]:
+    """The digests by which one run is found again, and whether it counts."""
+    cell, session = row.get("cell") or [None, None], row.get("session") or [None, None]
+    said = {"run": row["run"], "state": row["state"], "valid": row in good, "cell": cell[1], "session": session[1]}
+    return said | {"measured_at": known.measured_at, "attempts": known.attempts}

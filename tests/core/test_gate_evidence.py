@@ -1,0 +1,167 @@
+"""What no good figure makes up for: each of these takes a promotion away, and nothing else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.core import calendar
+from bench.core.promotion_sides import Measured
+from tests.core.promotions import STAMP, Row, arms, calibrated, decided, document, failing
+
+GOOD = [{"cost_usd": 1.0}] * 3, [{"cost_usd": 0.5}] * 3
+
+
+def rows() -> list[Row]:
+    return arms("a", *GOOD) + arms("b", *GOOD)
+
+
+def refused(found: dict[str, Any]) -> set[str]:
+    assert found["decision"] == "insufficient_evidence"
+    return failing(found, "insufficient")
+
+
+def test_good_evidence_promotes() -> None:
+    assert decided(rows()) == "promote"
+
+
+def test_a_broken_task_promotes_nothing() -> None:
+    broken = calibrated(["a", "b"])
+    broken[0]["oracle_passed"] = True
+    assert refused(document(rows() + broken)) == {"calibration"}
+    worse = calibrated(["a", "b"])
+    worse[1] |= {"oracle_passed": False, "resolved": False}
+    assert refused(document(rows() + worse)) == {"calibration"}
+
+
+def test_a_task_without_calibration_is_noted_and_promotes() -> None:
+    found = document(rows() + [row for row in calibrated(["a", "b"]) if row["arm"] == "gold"])
+    assert found["decision"] == "promote"
+    assert any("nothing proves" in reason for reason in found["decisions"][0]["reasons"])
+
+
+def test_a_cell_that_did_not_run_anywhere_aborts_the_sweep() -> None:
+    given = rows()
+    held = {"task": "a", "class": "bug", "arm": "baseline", "role": "comparator", "run": 0, "state": "not_run"}
+    found = document([*given, held | {"resolved": False}])
+    assert found["run_status"] == "aborted"
+    assert "run_status" in refused(found)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_missing_run_is_insufficient(place: int) -> None:
+    given = rows()
+    given[place] |= {"state": "not_run", "resolved": False}
+    assert {"run_status", "missing_runs", "valid_runs", "equal_runs"} <= refused(document(given))
+
+
+def test_unequal_plans_are_insufficient() -> None:
+    assert "planned_runs" in refused(document(arms("a", [{}] * 3, [{"cost_usd": 0.5}] * 4)))
+
+
+@pytest.mark.parametrize("arm", ["incumbent", "candidate"])
+def test_an_arm_missing_for_a_task_is_insufficient(arm: str) -> None:
+    given = [row for row in rows() if (row["task"], row["arm"]) != ("b", arm)]
+    assert "both_arms" in refused(document(given))
+
+
+def test_an_unusable_comparator_is_insufficient() -> None:
+    dead = [
+        row | {"arm": "baseline", "role": "comparator", "error_kind": "session-error", "state": "unusable"}
+        for row in rows()[:3]
+    ]
+    assert "arm_health" in refused(document(rows() + dead, comparators=["baseline"]))
+
+
+@pytest.mark.parametrize("models", [[None, "m"], ["", "m"], ["  ", "m"], ["m", "other"], [None, None]])
+def test_an_unnamed_or_mixed_model_is_insufficient(models: list[str | None]) -> None:
+    """Readings 12: null and blank alike."""
+    given = rows()
+    for row, model in zip(given, models * 6, strict=True):
+        row["model"] = model
+        if model is None:
+            del row["model"]
+    found = document(given)
+    assert "model" in refused(found)
+    assert found["benchmark_model"] is None
+
+
+def test_mixed_efforts_are_insufficient() -> None:
+    given = rows()
+    given[0]["effort"] = "high"
+    assert "effort" in refused(document(given))
+
+
+@pytest.mark.parametrize(("attempts", "good"), [(1, True), (2, True), (3, False)])
+def test_unequal_attempts_beyond_the_bound_are_insufficient(attempts: int, good: bool) -> None:
+    """Re-run until lucky: the default bound is one more than the other arm needed (readings 14)."""
+    found = document(rows(), measured={("a", "candidate", 1): Measured(True, STAMP, attempts=attempts)})
+    assert (found["decision"] == "promote") == good
+    if not good:
+        assert refused(found) == {"attempts"}
+        again = {("a", "incumbent", 0): Measured(True, STAMP, attempts=attempts)}
+        assert (
+            decided(rows(), measured={("a", "candidate", 1): Measured(True, STAMP, attempts=attempts)} | again) == "promote"
+        )
+
+
+@pytest.mark.parametrize("known", [Measured(False), Measured(False, STAMP), Measured(True, None)])
+def test_evidence_that_is_lost_or_not_what_was_sealed_is_insufficient(known: Measured) -> None:
+    found = document(rows(), measured={("a", "candidate", 1): known})
+    assert "evidence" in refused(found)
+    assert found["evidence"]["lost"] == ["a/candidate/1"]
+
+
+def test_a_valid_row_of_an_unusable_cell_is_no_evidence() -> None:
+    given = rows()
+    given[3] |= {"state": "unusable", "error_kind": "oracle-unavailable", "resolved": False}
+    assert "evidence" in refused(document(given))
+
+
+@pytest.mark.parametrize(("stamp", "good"), [("2026-08-31T10:00:01Z", True), ("2026-08-31T10:00:00Z", False)])
+def test_evidence_too_old_for_the_newest_is_expired(stamp: str, good: bool) -> None:
+    """Without a clock: 90 days from the oldest measurement, against the newest one."""
+    found = document(rows(), measured={("a", "incumbent", 0): Measured(True, stamp)})
+    assert (found["decision"] == "promote") == good
+    assert found["generated_at"] == STAMP
+    assert found["evidence_expires_at"] == calendar.later(stamp, 90)
+    if not good:
+        assert refused(found) == {"age"}
+
+
+def test_unequal_conditions_are_insufficient() -> None:
+    other = Measured(True, STAMP, inputs={"runtime": "b3:other"})
+    same = {
+        ("a", arm, n): Measured(True, STAMP, inputs={"runtime": "b3:one"})
+        for arm in ("incumbent", "candidate")
+        for n in range(3)
+    }
+    assert decided(rows(), measured=same) == "promote"
+    assert refused(document(rows(), measured=same | {("a", "candidate", 2): other})) == {"same_runtime"}
+
+
+ALARM = [{"kind": "history-probing", "detail": "git log --all ×2"}]
+
+
+def test_an_alarm_has_to_be_acknowledged() -> None:
+    given = rows()
+    given[4]["alarms"] = ALARM
+    found = document(given)
+    assert refused(found) == {"alarm"}
+    [alarm] = found["evidence"]["alarms"]
+    assert alarm["id"] in found["decisions"][0]["reasons"][0]
+    assert decided(given, acknowledge=[alarm["id"]]) == "promote"
+    given[4]["alarms"] = [{"kind": "history-probing", "detail": "git log --all ×3"}]
+    assert decided(given, acknowledge=[alarm["id"]]) == "insufficient_evidence", "another alarm is not acknowledged"
+
+
+def test_an_alarm_of_another_arm_is_its_own_affair() -> None:
+    other = [row | {"arm": "baseline", "role": "comparator", "alarms": ALARM} for row in rows()[:3]]
+    assert decided(rows() + other) == "promote"
+
+
+def test_nothing_at_all_is_insufficient() -> None:
+    found = document([])
+    assert {"run_status", "arm_health", "model", "age", "paired_tasks"} <= refused(found)
+    assert found["generated_at"] is None
