@@ -90,19 +90,20 @@ def row(
         "sanitized_graph_snapshot_digest": given.get("graph"),
         "oracle_digest": judged.get("oracle"),
     }
-    return (
-        found
-        | _reviewed(body, review)
-        | {
-            "role": compact["role"],
-            "state": compact["state"],
-            "backing": compact.get("backing"),
-            "replayed": bool(compact.get("replayed")),
-            "spent_usd": compact.get("spent_usd"),
-            "list_price_usd": compact.get("list_price_usd"),
-            "alarms": list(compact.get("alarms", ())),
-        }
-    )
+    return found | _reviewed(body, review) | _own(compact)
+
+
+def _own(compact: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row has beyond the reference's names."""
+    return {
+        "role": compact["role"],
+        "state": compact["state"],
+        "backing": compact.get("backing"),
+        "replayed": bool(compact.get("replayed")),
+        "spent_usd": compact.get("spent_usd"),
+        "list_price_usd": compact.get("list_price_usd"),
+        "alarms": list(compact.get("alarms", ())),
+    }
 
 
 def _reviewed(body: Mapping[str, Any], artifact: str | None) -> dict[str, Any]:
