@@ -52,8 +52,9 @@ def of_call(call: Mapping[str, Any], now: float) -> Outage | None:
     status, kind = call.get("http_status"), call.get("error_type")
     headers = {str(k).lower(): str(v) for k, v in (call.get("headers") or {}).items()}
     cls = _BY_TYPE.get(kind) if isinstance(kind, str) else None
-    # A status that our own proxy gave to a failed connection says nothing of the service.
-    if cls is None and call.get("error_class") in _UNREACHED and not call.get("answered"):
+    # Where nobody answered, a status is the word of our own proxy and says nothing of the service.
+    silent = call.get("answered") is False and (not isinstance(status, int) or status >= 500)
+    if cls is None and (silent or (status is None and call.get("error_class") in _UNREACHED)):
         cls = "network"
     if cls is None and isinstance(status, int):
         cls = _BY_STATUS.get(status) or ("server" if status >= 500 else None)

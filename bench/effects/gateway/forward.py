@@ -94,25 +94,30 @@ class Forwarder:
         found = _json(data)
         error = found.get("error") if isinstance(found, dict) else None
         error = error if isinstance(error, dict) else {}
+        message = str(error.get("message") or "no reason was given").split("\nTraceback")[0]
+        quoted = _quoted(message)
+        told = next((kind for kind in (quoted.get("type"), error.get("type")) if kind in _KINDS.values()), None)
+        if told == "overloaded_error":
+            status = 529  # LiteLLM makes a 500 of it, which clients do not wait for
         status = 403 if status == 401 else status
-        told = str(error.get("type"))
-        kind = told if told in _KINDS.values() else _KINDS.get(status, "api_error")
-        return refusal(status, kind, self._text(str(error.get("message") or "no reason was given")))
+        kind = str(told or _KINDS.get(status, "api_error"))
+        return refusal(status, kind, self._text(message))
 
     def _text(self, message: str) -> str:
-        return self._redactor.text(_provider_words(message.split("\nTraceback")[0].split("\n\nLiteLLM: ")[0]))[:MOST_ERROR]
+        message = message.split("\nTraceback")[0].split("\n\nLiteLLM: ")[0]
+        said = _quoted(message).get("message")
+        return self._redactor.text(said if isinstance(said, str) and said else message)[:MOST_ERROR]
 
 
-def _provider_words(message: str) -> str:
-    """What the provider itself said, where LiteLLM quotes its body: clients know some of these sentences."""
+def _quoted(message: str) -> Mapping[str, Any]:
+    """The provider's own error, where LiteLLM quotes its body: clients know some of these sentences."""
     _before, brace, rest = message.partition("{")
     try:
         found, _end = json.JSONDecoder().raw_decode(brace + rest)
     except (ValueError, RecursionError):
-        return message
+        return {}
     error = found.get("error") if isinstance(found, dict) else None
-    said = error.get("message") if isinstance(error, dict) else None
-    return said if isinstance(said, str) and said else message
+    return error if isinstance(error, dict) else {}
 
 
 def _json(data: bytes) -> Any:

@@ -28,6 +28,8 @@ HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id")
 """Of a failed call's response, kept beside those that speak of rate limits."""
 BROKEN = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """What a shape that nobody foresaw makes the reading of it raise."""
+PRICED = frozenset(litellm.model_cost)
+"""Ids of the price list as it was installed: a router adds every model that it is asked for, at a price of 0."""
 
 
 def opened(key: str) -> dict[str, Any] | None:
@@ -80,11 +82,12 @@ def _session(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _dollars(kwargs: Mapping[str, Any], route: Mapping[str, Any], usage: Any) -> float | None:
     """LiteLLM's price; None for a model that it does not know, which it would call free."""
+    named = str(route.get("priced_as") or route.get("model"))
+    if not PRICED & {named, named.partition("/")[2]}:
+        return None
     try:
         if route.get("priced_as"):
-            priced = litellm.Usage(**usage)
-            return float(sum(litellm.cost_per_token(model=route["priced_as"], usage_object=priced)))
-        litellm.get_model_info(model=kwargs.get("model"), custom_llm_provider=kwargs.get("custom_llm_provider"))
+            return float(sum(litellm.cost_per_token(model=named, usage_object=litellm.Usage(**usage))))
         return float(kwargs["response_cost"])
     except (*BROKEN, litellm.exceptions.ModelNotMappedError):
         return None
@@ -103,11 +106,13 @@ def _failure(kwargs: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, An
     headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
     kept = {k.lower(): str(v) for k, v in dict(headers).items() if k.lower() in HEADERS or "ratelimit" in k.lower()}
     status = getattr(error, "status_code", None) or told.get("error_code")
-    upstream = bool(headers)
+    upstream, kind = bool(headers), _error_type(error)
+    if kind == "overloaded_error":
+        status = 529  # which LiteLLM calls a 500
     return {
         "http_status": int(str(status)) if str(status or "").isdigit() else None,
         "error_class": type(error).__name__ if error is not None else told.get("error_class"),
-        "error_type": _error_type(error),
+        "error_type": kind,
         "headers": kept,
         "answered": upstream,
     }

@@ -1,0 +1,49 @@
+"""claude-code 93911, 87293 and stella 2131: totals left out subagents, and a session that was stopped had none at all."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+
+import pytest
+
+from bench.effects.gateway import SOCKET, Gateway
+from tests.effects.gateway.clients import Connection, call, message
+from tests.effects.gateway.provider import Provider
+from tests.effects.gateway.test_gateway import LAST, USAGE, answered, cassette, conversation, live, replay
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_subagents_conversation_is_part_of_the_total(proxied: Gateway):
+    sub = conversation("look for the bug", turns=[{"text": "…", "commands": ["grep x"], "usage": USAGE}])
+    door = proxied.open(replay(data=cassette(conversation("do it"), sub)))
+    for prompt in ("do it", "look for the bug"):
+        _status, body = call(door, message(door, prompt))
+        (made,) = [block for block in json.loads(body)["content"] if block["type"] == "tool_use"]
+        assert call(door, answered(door, made["id"], prompt))[0] == 200
+    traffic = door.close()
+    assert len(traffic.calls) == 4
+    assert traffic.usage == {name: 2 * (USAGE[name] + LAST[name]) for name in USAGE}
+
+
+def test_what_was_used_before_a_session_was_stopped_equals_its_journal(proxied: Gateway, provider: Provider):
+    door = proxied.open(live(provider))
+    assert call(door, message(door))[0] == 200
+    assert call(door, message(door, "status 529"))[0] == 529
+    connection = Connection(str(door.folder / SOCKET))
+    connection.request(
+        "POST", "/v1/messages", json.dumps(message(door, "slow", stream=True)), {"x-api-key": door.placeholder}
+    )
+    response = connection.getresponse()
+    response.read1(1000)
+    traffic = door.close()
+    with contextlib.suppress(http.client.IncompleteRead, ConnectionResetError):
+        response.read()
+    connection.close()
+    assert [entry["status"] for entry in traffic.calls] == ["ok", "failed", "cut"]
+    journal = [entry["usage"] for entry in traffic.calls if entry["usage"]]
+    assert traffic.usage == {name: sum(usage[name] for usage in journal) for name in USAGE}
+    assert traffic.usage["input_tokens"] == 22
+    assert traffic.outage is None  # the last call was cut by us
