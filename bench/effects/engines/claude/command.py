@@ -25,6 +25,7 @@ TOOLS = ("Bash", "Edit", "Glob", "Grep", "Read", "Skill", "Task", "Write")
 WEB = ("WebFetch", "WebSearch")
 API_TIMEOUT_MS = 1_800_000
 MCP_TIMEOUT_MS = 60_000
+"""For the graph's server to start. The client would wait 5 s and go on without its tools (tried, on a busy machine)."""
 BASH_TIMEOUT_MS = 1_200_000
 
 
@@ -114,6 +115,7 @@ def environment(model: str) -> dict[str, str]:
         "DISABLE_TELEMETRY": "1",
         "ENABLE_TOOL_SEARCH": "false",
         "MCP_CONNECTION_NONBLOCKING": "false",
+        "MCP_CONNECT_TIMEOUT_MS": str(MCP_TIMEOUT_MS),
         "MCP_TIMEOUT": str(MCP_TIMEOUT_MS),
     }
 

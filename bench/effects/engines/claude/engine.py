@@ -139,6 +139,14 @@ class Claude:
 
     def _outcome(self, stream: Stream, end: End, traffic: Traffic) -> Outcome:
         kind, cls, detail = judge(stream, end, traffic.outage, traffic.mismatch, traffic.spent_usd)
+        state = evidence.unserved(stream, command.SERVER) if self._work.graph_server else None
+        if state and kind != "cancelled":
+            # It came first, whatever followed from it.
+            kind, cls, detail = (
+                "infra-error",
+                "graph-tools-missing",
+                f"the graph's server was {state} when the session began",
+            )
         used: bool | None = None
         unclear: tuple[str, ...] = ()
         if self._work.expected_skill:

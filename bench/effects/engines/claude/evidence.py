@@ -123,6 +123,21 @@ def rejected(stream: Stream) -> dict[str, Any] | None:
     return found
 
 
+def unserved(stream: Stream, server: str) -> str | None:
+    """What the client said of an MCP server when the session began, unless it was connected; None when it was, or unsaid.
+
+    An arm that is to have graph tools, and had none, would be measured as another arm.
+    """
+    start = next(
+        (event for event in stream.events if event.get("type") == "system" and event.get("subtype") == "init"), None
+    )
+    listed = start.get("mcp_servers") if start else None
+    if not isinstance(listed, list):
+        return None
+    states = [entry.get("status") for entry in listed if isinstance(entry, dict) and entry.get("name") == server]
+    return None if states == ["connected"] else str(states[0])[:80] if states else "absent"
+
+
 def plain(stream: Stream) -> list[Event]:
     """The events without clocks, ids of the client's own numbered in order: the same conversation, the same bytes."""
     ids: dict[str, str] = {}
