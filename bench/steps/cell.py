@@ -51,7 +51,7 @@ def make(job: Job, context: Context) -> Made:
         return _made(*_review(job, context, changes, common | {"churn_digest": None}, transcript), session)
     if changes is None or not outcome.may_grade(session.state, session.body):
         body = common | outcome.ungraded(session.body, session.state, session.reason) | _churn(None)
-        return _made(body | {"alarms": _asked(transcript)}, {}, session)
+        return _made(body | {"alarms": _asked(transcript, session)}, {}, session)
     unready = next((role for role in ("oracle", "expected") if role in job.inputs and job.inputs[role].state != FINAL), None)
     graded = _grade(job, context, changes, with_oracle=unready is None)
     body = common | outcome.graded(session.body, graded.authored, changes.any, graded.oracle) | _churn(graded.patch)
@@ -78,7 +78,7 @@ def _review(
     if changes is None or not outcome.may_grade(session.state, session.body):
         scored = review_outcome.unscored(judged) if session.state != NOT_RUN else {}
         body = common | outcome.ungraded(session.body, session.state, session.reason) | _churn(None) | scored
-        return body | {"alarms": _asked(transcript)}, outputs
+        return body | {"alarms": _asked(transcript, session)}, outputs
     staged = staging.stage(
         context.store, job.inputs["template"], job.inputs.get("assets"), scratch=context.scratch, cancel=context.cancel
     )
@@ -88,7 +88,7 @@ def _review(
         authored = _authored(shown, job.params, context)
     graded = review_outcome.graded(session.body, authored, judged, calibration=calibration)
     names = [*(name for name in VARIABLES if name != review_artifact.VARIABLE), REVIEW_LABELS]
-    raised = [*_asked(transcript), *alarms.of_names(transcript, names)]
+    raised = [*_asked(transcript, session), *alarms.of_names(transcript, names)]
     return common | graded | _churn(None) | {"alarms": raised}, outputs
 
 
@@ -186,15 +186,15 @@ def _alarms(job: Job, context: Context, changes: Changes, graded: Graded, transc
         *alarms.of_oddities(changes.oddities),
         *alarms.of_attributes(texts),
         *alarms.of_verdict_files(texts, alarms.commands(transcript)),
-        *_asked(transcript),
+        *_asked(transcript, job.inputs["session"]),
         *alarms.of_names(transcript, _secrets(job, context, changes)),
         *(alarms.alarm(kind, detail) for kind, detail in (graded.oracle.alarms if graded.oracle else ())),
     ]
     return list({(a["kind"], a["detail"]): a for a in found}.values())
 
 
-def _asked(transcript: bytes) -> list[dict[str, str]]:
-    return alarms.of_probing(alarms.commands(transcript))
+def _asked(transcript: bytes, session: Record) -> list[dict[str, str]]:
+    return [*alarms.of_probing(alarms.commands(transcript)), *alarms.of_gateway(session.body.get("gateway"))]
 
 
 def _secrets(job: Job, context: Context, changes: Changes) -> list[str]:

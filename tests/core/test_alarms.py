@@ -143,3 +143,12 @@ def test_details_are_one_printable_line() -> None:
     text = alarms.alarm("odd-file", "a\nb\x1b[31m\udcff" + "x" * 1000)["detail"]
     assert text.isprintable()
     assert len(text) == alarms.DETAIL
+
+
+def test_calls_that_the_client_did_not_make_and_counts_that_do_not_agree_are_alarms() -> None:
+    assert alarms.of_gateway(None) == []
+    assert alarms.of_gateway({"foreign_calls": 0, "apart": 0.02}) == []
+    assert alarms.of_gateway({"foreign_calls": 0, "apart": None}) == []
+    found = alarms.of_gateway({"foreign_calls": 2, "apart": 0.031})
+    assert [entry["kind"] for entry in found] == ["foreign-call", "usage-apart"]
+    assert "3.1%" in found[1]["detail"]
