@@ -9,7 +9,7 @@ from bench.make.stamp import answer
 answer(__file__)  # a bare `doit` with nothing to do ends here, before anything else is imported
 
 from bench.layout import record  # noqa: E402 - the stamp answers first
-from bench.make import cells, rows  # noqa: E402
+from bench.make import cells, promotions, rows  # noqa: E402
 from bench.make.load import pipeline  # noqa: E402
 
 PIPELINE = pipeline(__file__)
@@ -65,6 +65,12 @@ def task_runtime():
         yield step("runtime", name, params)
 
 
+def task_preflight():
+    """free scripted session through all that an engine's sessions need; they wait for it"""
+    for name, params, runtime in rows.preflights(PIPELINE):
+        yield step("preflight", name, params, needs={"runtime": runtime})
+
+
 def task_session():
     """the agent's work for one task, arm and run (paid, unless replayed)"""
     for cell in cells.rows(PIPELINE):
@@ -82,6 +88,7 @@ def task_session():
             },
             files=cell.files,
             hints=cell.hints,
+            gates={"preflight": cell.preflight},
             paid=cell.paid,
             retries=cell.suite.retries,
             terms=cell.terms,
@@ -116,6 +123,12 @@ def task_health():
     """state of each arm's measurement; causes are left undetermined"""
     for name in PIPELINE.suites:
         yield step("health", name, {}, needs={"aggregate": record("aggregate", name)})
+
+
+def task_promotion():
+    """whether a candidate replaces its incumbent: promotion.json, with every check and its number"""
+    for name, params, needs, hints in promotions.rows(PIPELINE):
+        yield step("promotion", name, params, needs=needs, hints=hints)
 
 
 def task_report():

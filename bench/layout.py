@@ -4,11 +4,12 @@
     corpus/<suite>.yaml  <suite>.lock.json  arms.yaml  prices.json  skills/  candidates/  cassettes/  repos/
     oracles/<task>/…
     artifacts/
-      templates|graphs|assets|oracles|golds|expected|skills|runtime/<name>.json
+      templates|graphs|assets|oracles|golds|expected|skills|runtime|preflight/<name>.json
       sessions|cells/<suite>/<task>/<arm>/<run>.json
       aggregates/<suite>.json  aggregates/<suite>/<part>.json
       health/<suite>.json
-      reports/<suite>.json  reports/<suite>/{index.html, report.md, results.jsonl, cells/…}
+      promotions/<suite>/<candidate>.json
+      reports/<suite>.json  reports/<suite>/{index.html, report.md, results.jsonl, promotion.json, cells/…}
       store/blobs/<aa>/<rest>  store/keys/<aa>/<rest>  store/trees/<digest>/
       revoked/  journal.jsonl  logs/  tmp/  .doit.db  .lock  .stamp  .stamp.named
 
@@ -33,10 +34,12 @@ FOLDERS = {
     "expected": "expected",
     "skill": "skills",
     "runtime": "runtime",
+    "preflight": "preflight",
     "session": "sessions",
     "cell": "cells",
     "aggregate": "aggregates",
     "health": "health",
+    "promotion": "promotions",
     "report": "reports",
 }
 """Step kind → folder below artifacts/."""

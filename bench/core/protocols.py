@@ -16,4 +16,4 @@ PROTOCOLS = {
     "runtime": 1,
     "session": 1,
 }
-CHEAP = ("cell", "aggregate", "health", "report")
+CHEAP = ("preflight", "cell", "aggregate", "health", "promotion", "report")

@@ -46,6 +46,12 @@ class CellRow:
         return Terms(self.suite.name, limits.outage, limits.budget_usd, limits.expected_usd)
 
     @property
+    def preflight(self) -> str | None:
+        """Path of the record without which no session of its engine starts in its suite."""
+        engine = self.session_params["engine"]
+        return None if engine in FREE_ENGINES else layout.record("preflight", f"{self.suite.name}/{engine}")
+
+    @property
     def session(self) -> str:
         """Path of the session's record."""
         return layout.record("session", self.name)

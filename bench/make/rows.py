@@ -14,6 +14,7 @@ from typing import Any
 import bench.layout as layout
 from bench.core.matrix import Cell
 from bench.core.skills import OVERLAY, PLUGIN
+from bench.core.suite import FREE_ENGINES
 from bench.effects import engines, indexers, interpreter, listing, mounts, plugins, sandbox
 from bench.effects.sources import directory
 from bench.errors import MissingPart
@@ -151,6 +152,13 @@ def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:
     for engine in sorted({arm.engine for suite in pipeline.suites.values() for arm in suite.arms}):
         made = engines.create(engine)
         yield engine, {"engine": engine, "protocol": made.protocol, "sandbox": sandbox.PROTOCOL, **made.identity()}
+
+
+def preflights(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """(suite/engine, params, runtime's path) of each engine of agents in each suite that has cells of it."""
+    for name, matrix in pipeline.matrices.items():
+        for engine in sorted({cell.arm.engine for cell in matrix.cells} - FREE_ENGINES):
+            yield f"{name}/{engine}", {"engine": engine}, layout.record("runtime", engine)
 
 
 def aggregates(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:

@@ -16,7 +16,7 @@ from bench.core.error_kinds import EXCLUDED
 from bench.core.review_artifact import Fault
 from bench.effects import cassettes, changes, clock, engines, files, graphtools
 from bench.effects.changes import Changes
-from bench.effects.context import Context, Job, Made
+from bench.effects.context import REMAINING, Context, Job, Made
 from bench.effects.engines import Work
 from bench.effects.grading import staging
 from bench.effects.grading.staging import Stage
@@ -177,7 +177,7 @@ def _work(job: Job, context: Context, told: Shown, phase: str) -> Work:
         model=model,
         effort=params.get("effort"),
         run=int(params.get("run", 0)),
-        limits=params["limits"],
+        limits={**params["limits"], "budget_usd": job.hints.get(REMAINING)},
         skills=told.skills,
         expected_skill=_expected(params, phase),
         patch=reference.get("patch"),

@@ -15,7 +15,7 @@ from bench.make.workspace import Workspace
 from tests.make import workspaces
 from tests.make.scripted import build, final, opened, step
 
-GATE = "artifacts/templates/gate.json"
+GATE = "artifacts/preflight/gate.json"
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def test_a_step_is_held_back_until_its_gate_is_final(workspace: Workspace):
     work = final()
     assert build(workspace, gated(work)) == "not_run"
     assert record(workspace, gated(work).target)["reason"] == f"no record of its preflight ({GATE})"
-    build(workspace, step(broken, "gate", "template"))
+    build(workspace, step(broken, "gate", "preflight"))
     assert build(workspace, gated(work)) == "not_run"
     assert record(workspace, gated(work).target)["reason"] == "its preflight is unusable: the relay is deaf"
     assert work.count == 0
-    build(workspace, step(final(), "gate", "template"))
+    build(workspace, step(final(), "gate", "preflight"))
     assert build(workspace, gated(work)) == "measured"
 
 
@@ -59,7 +59,7 @@ def test_a_gate_is_no_part_of_a_key_and_evidence_needs_none(workspace: Workspace
 def test_doit_orders_a_step_behind_its_gate_without_an_input(tmp_path: Path):
     workspaces.tiny(tmp_path)
     declared = Pipeline(tmp_path, [], {}).step("session", "s/t/a/0", {}, gates={"preflight": GATE, "none": None})
-    assert declared["task_dep"] == ["template:gate"]
+    assert declared["task_dep"] == ["preflight:gate"]
     assert declared["file_dep"] == []
 
 
