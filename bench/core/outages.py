@@ -101,7 +101,7 @@ def resets(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    if text is None or not re.fullmatch(r"\s*[0-9]{1,9}(?:\.[0-9]{1,9})?\s*", text):
+    if text is None or not re.fullmatch(r"\s*[0-9]{1,12}(?:\.[0-9]{1,9})?\s*", text):
         return None
     return float(text)
 

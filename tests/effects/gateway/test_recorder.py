@@ -1,0 +1,56 @@
+"""A live session's traffic as a cassette."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.effects import cassettes
+from bench.effects.cassette_requests import from_anthropic
+from bench.effects.gateway.recorder import Tape
+from bench.effects.redact import Redactor
+
+MODEL = "anthropic/claude-sonnet-4-5"
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "ls"}}
+FIRST = [{"type": "message", "content": [CALL], "usage": {"input_tokens": 1, "output_tokens": 1}}]
+SECOND = [{"type": "message_start", "message": {"id": "m"}}, {"type": "message_stop"}]
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": "do it with sk-abcdefghijklmnopqrst"},
+    {"role": "assistant", "content": [CALL]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "no", "is_error": True}]},
+]
+
+
+def body(count: int, **more: Any) -> dict[str, Any]:
+    return {"messages": MESSAGES[:count], "tools": [{"name": "bash"}]} | more
+
+
+def test_it_plays_again():
+    tape = Tape(MODEL, "high", {"fix": "text"}, 2)
+    tape.add(body(3), SECOND)  # answers may end in any order
+    tape.add(body(1), FIRST)
+    data = tape.cassette(Redactor())
+    assert data is not None
+    assert b"sk-abcdefghijklmnopqrst" not in data
+    parsed = cassettes.parse(data, "tape")
+    player = cassettes.Player(parsed, skills={"fix": "text"}, run=2, effort="high")
+    assert player.answer(from_anthropic(MODEL, MESSAGES[:1])) == FIRST
+    assert player.answer(from_anthropic(MODEL, MESSAGES)) == SECOND
+
+
+def test_a_retried_turn_is_kept_once_and_a_torn_one_not_at_all():
+    tape = Tape(MODEL, None, {}, 0)
+    tape.add(body(1), SECOND)
+    tape.add(body(1), FIRST)
+    tape.add(body(3), SECOND[:1])
+    data = tape.cassette(Redactor())
+    assert data is not None
+    (kept,) = cassettes.parse(data, "tape").conversations
+    assert [turn["response"] for turn in kept["turns"]] == [FIRST]
+
+
+def test_a_conversation_whose_beginning_is_missing_is_left_out():
+    tape = Tape(MODEL, None, {}, 0)
+    tape.add(body(3), SECOND)
+    tape.add(body(1, tools=[]), FIRST)
+    tape.add(body(1), [])
+    assert tape.cassette(Redactor()) is None

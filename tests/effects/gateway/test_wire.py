@@ -1,0 +1,131 @@
+"""HTTP/1.1 on a socket, however it is cut into pieces."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import h11
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.effects.gateway import wire
+from bench.effects.gateway.wire import Answer, Asked, Exchange
+
+
+@contextmanager
+def pair() -> Iterator[tuple[socket.socket, Exchange]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.settimeout(10)
+        theirs.settimeout(10)
+        yield theirs, Exchange(ours)
+
+
+def asked(parts: list[bytes]) -> list[Asked]:
+    with pair() as (client, exchange):
+
+        def send() -> None:
+            for part in parts:
+                client.sendall(part)
+            client.shutdown(socket.SHUT_WR)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        found = []
+        try:
+            for request in exchange.requests():
+                found.append(request)
+                exchange.answer(Answer(200, b"{}"))
+        finally:
+            sender.join()
+        return found
+
+
+@settings(max_examples=40)
+@given(st.binary(max_size=300), st.lists(st.integers(1, 200), max_size=6), st.booleans())
+def test_a_request_is_the_same_in_any_pieces(body: bytes, cuts: list[int], chunked: bool):
+    if chunked:
+        pieces = [body[n : n + 7] for n in range(0, len(body), 7)]
+        data = b"POST /v1/messages?beta=true HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\nX-A: 2\r\n\r\n"
+        data += b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    else:
+        data = b"POST /v1/messages?beta=true HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: %d\r\n\r\n" % len(
+            body
+        )
+        data += body
+    places = sorted({cut for cut in cuts if cut < len(data)})
+    parts = [data[a:b] for a, b in zip([0, *places], [*places, len(data)], strict=True)]
+    (one,) = asked(parts)
+    assert (one.method, one.path, one.body, one.headers["x-a"]) == ("POST", "/v1/messages", body, "1")
+
+
+def test_many_on_one_connection_in_order():
+    data = b"".join(b"POST /%d HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n%d" % (n, n) for n in range(9))
+    assert [(one.path, one.body) for one in asked([data])] == [(f"/{n}", str(n).encode()) for n in range(9)]
+
+
+def test_one_that_says_close_is_the_last():
+    data = b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert [one.path for one in asked([data])] == ["/a"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01 not http\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * (wire.MAX_HEADERS + 9),
+    ],
+)
+def test_what_is_not_http_is_an_error(data: bytes):
+    with pytest.raises(h11.RemoteProtocolError):
+        asked([data])
+
+
+def test_a_body_above_the_bound_is_not_read_to_its_end():
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (wire.MAX_BODY + 2)
+    with pair() as (client, exchange):
+
+        def send() -> None:
+            try:
+                client.sendall(head + b"x" * (wire.MAX_BODY + 2))
+            except OSError:
+                client.close()
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        with pytest.raises(wire.Oversized):
+            next(exchange.requests())
+        exchange.socket.close()
+        sender.join()
+
+
+def test_a_client_that_waits_for_leave_gets_it():
+    with pair() as (client, exchange):
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        found: list[Asked] = []
+        reader = threading.Thread(target=lambda: found.append(next(exchange.requests())))
+        reader.start()
+        assert client.recv(100).startswith(b"HTTP/1.1 100")
+        client.sendall(b"{}")
+        reader.join()
+        assert found[0].body == b"{}"
+
+
+def test_a_stream_is_sent_part_by_part_and_ends_only_when_told():
+    with pair() as (client, exchange):
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        next(exchange.requests())
+        exchange.begin(200, "text/event-stream")
+        exchange.chunk(b"data: 1\n\n")
+        assert b"data: 1" in client.recv(1000)
+        exchange.chunk(b"")
+        exchange.chunk(b"data: 2\n\n")
+        exchange.end()
+        assert client.recv(1000).endswith(b"data: 2\n\n\r\n0\r\n\r\n")
