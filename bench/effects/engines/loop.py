@@ -52,7 +52,7 @@ _LONGEST_COMMAND = 100_000
 class Loop(Ours):
     """One session. `protocol` stands for the prompts, the tool and its output: it changes with them."""
 
-    protocol = 1
+    protocol = 2
     places: Mapping[str, str] = {"skills": "/opt/skills"}
 
     def __init__(self) -> None:

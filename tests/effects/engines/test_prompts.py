@@ -8,7 +8,10 @@ from bench.core import digest
 from bench.effects.engines import Skill, Work
 from bench.effects.engines.loop import TOOL, Loop, system_prompt
 
-SAID = {1: "b3:c6941282390086b9c58ba081c110c184561e2cad68118da9cd6817e5f2185fe1"}
+SAID = {
+    1: "b3:c6941282390086b9c58ba081c110c184561e2cad68118da9cd6817e5f2185fe1",
+    2: "b3:92e7e74e2a3ed02c363f988d76bd10da4a6378e00617292d54213f25e94c2ada",
+}
 """Protocol → digest of everything that its models are told. Add a line, never change one that was released."""
 
 

@@ -16,7 +16,7 @@ from bench.effects.engines import Outcome, Room, Work
 from bench.effects.engines.claude import binary, command, evidence
 from bench.effects.engines.claude.progress import Progress, Stopped
 from bench.effects.engines.claude.stream import TOKENS, Stream, parse
-from bench.effects.engines.claude.verdict import End, judge
+from bench.effects.engines.claude.verdict import End, Told, judge
 from bench.effects.engines.transcript import lines, preview
 from bench.effects.gateway import SOCKET, Ask, Door, Traffic
 from bench.effects.redact import Redactor, known_secrets
@@ -138,7 +138,7 @@ class Claude:
         return self._traffic
 
     def _outcome(self, stream: Stream, end: End, traffic: Traffic) -> Outcome:
-        kind, cls, detail = judge(stream, end, traffic.outage, traffic.mismatch, traffic.spent_usd)
+        kind, cls, detail = judge(stream, end, _said(traffic))
         state = evidence.unserved(stream, command.SERVER) if self._work.graph_server else None
         if state and kind != "cancelled":
             # It came first, whatever followed from it.
@@ -170,6 +170,10 @@ class Claude:
             outage=traffic.outage or evidence.rejected(stream) if cls and cls.startswith("outage-") else None,
             gateway=_told(stream, traffic),
         )
+
+
+def _said(traffic: Traffic) -> Told:
+    return Told(traffic.spent_usd, traffic.outage, traffic.mismatch, tuple(str(c.get("why")) for c in traffic.refused))
 
 
 def _told(stream: Stream, traffic: Traffic) -> dict[str, Any]:

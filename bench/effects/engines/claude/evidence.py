@@ -30,6 +30,9 @@ _CLOCKS = frozenset(
     }
 )
 """Keys of the client's own bookkeeping that differ between two runs of the same conversation."""
+_LIMITED = frozenset({"rejected", "blocked", "exceeded"})
+_LATEST = 1e11
+"""Seconds since 1970; what lies beyond is no time."""
 _NAMED = {"session_id": "session", "task_id": "task", "agentId": "task"}
 
 
@@ -110,10 +113,10 @@ def rejected(stream: Stream) -> dict[str, Any] | None:
         info = event.get("rate_limit_info")
         if event.get("type") == "rate_limit_event" and isinstance(info, dict):
             found = None
-            if info.get("status") == "rejected":
+            if info.get("status") in _LIMITED:
                 found = {"cls": "usage-limit"}
                 when = info.get("resetsAt")
-                if isinstance(when, int | float) and not isinstance(when, bool) and when > 0:
+                if isinstance(when, int | float) and not isinstance(when, bool) and 0 < when < _LATEST:
                     found["resets_at"] = when
     status = (stream.result or {}).get("api_error_status")
     if found is None and isinstance(status, int):

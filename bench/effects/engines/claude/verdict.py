@@ -29,6 +29,7 @@ class End:
     """Which bound of ours ended it, beside the sandbox's: token."""
 
 
+BUDGET, FORBIDDEN = "budget", 403
 Cause = tuple[str | None, str | None, str | None]
 """(error kind, class, detail), all None for a session that is fine."""
 _LIMITS = {
@@ -37,20 +38,37 @@ _LIMITS = {
 }
 
 
-def judge(stream: Stream, end: End, outage: Mapping[str, Any] | None, mismatch: str | None, spent: float | None) -> Cause:
-    """The first cause. `outage` and `mismatch` are the gateway's; `spent` dollars that it counted."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the gateway says of the session."""
+
+    spent: float | None = None
+    """Dollars that it counted, None where a price is unknown."""
+    outage: Mapping[str, Any] | None = None
+    mismatch: str | None = None
+    refused: tuple[str, ...] = ()
+    """Why the door refused calls; the service never saw them."""
+
+
+def judge(stream: Stream, end: End, told: Told) -> Cause:
+    """The first cause."""
     if end.limit == "cancelled":
         return "cancelled", "cancelled", "cancelled during the session"
-    if mismatch:
-        return "session-error", "cassette-mismatch", mismatch
-    bounded = _bounded(end, spent)
+    if told.mismatch:
+        return "session-error", "cassette-mismatch", told.mismatch
+    bounded = _bounded(end, told.spent)
     if bounded:
         return bounded
-    refused = outage or evidence.rejected(stream)
-    if refused and _failed(stream, end, outage):
+    failed = _failed(stream, end, told.outage)
+    if failed and BUDGET in told.refused:
+        return "session-error", "budget-limit", f"its budget was spent{_least(told.spent)}"
+    refused = told.outage or evidence.rejected(stream)
+    if refused and failed and not told.outage and told.refused and refused.get("status") == FORBIDDEN:
+        return "session-error", "call-refused", f"the door refused a call: {told.refused[-1][:200]}"
+    if refused and failed:
         until = f", resets at {refused['resets_at']}" if refused.get("resets_at") else ""
         return "session-error", f"outage-{refused['cls']}", f"the model service refused: {refused['cls']}{until}"
-    return _stream(stream, end, spent) or _result(stream, end) or (None, None, None)
+    return _stream(stream, end, told.spent) or _result(stream, end) or (None, None, None)
 
 
 def _bounded(end: End, spent: float | None) -> Cause | None:

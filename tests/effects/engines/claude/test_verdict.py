@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bench.effects.engines.claude.stream import Stream
-from bench.effects.engines.claude.verdict import End, judge
+from bench.effects.engines.claude.verdict import End, Told, judge
 from tests.effects.engines.claude.test_stream import INIT, RESULT
 
 FINE = End(0, None, 60.0)
@@ -15,7 +15,7 @@ NONE = Stream((INIT,), None, ("there is no result",))
 
 
 def cls(stream: Stream, end: End = FINE, outage: Any = None, mismatch: str | None = None) -> str | None:
-    return judge(stream, end, outage, mismatch, 0.25)[1]
+    return judge(stream, end, Told(0.25, outage, mismatch))[1]
 
 
 def result(**more: Any) -> Stream:
@@ -24,7 +24,7 @@ def result(**more: Any) -> Stream:
 
 
 def test_a_whole_stream_and_a_clean_end_are_fine() -> None:
-    assert judge(WHOLE, FINE, None, None, None) == (None, None, None)
+    assert judge(WHOLE, FINE, Told()) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_each_end_has_a_class(stream: Stream, end: End, expected: str) -> None:
 
 def test_a_cut_session_costs_at_least_what_was_counted() -> None:
     cut = replace(NONE, truncated=True)
-    assert "cost at least $0.2500" in str(judge(cut, FINE, None, None, 0.25)[2])
-    assert "cost unknown" in str(judge(cut, FINE, None, None, None)[2])
+    assert "cost at least $0.2500" in str(judge(cut, FINE, Told(0.25))[2])
+    assert "cost unknown" in str(judge(cut, FINE, Told())[2])
 
 
 def test_the_output_limit_is_unverified_evidence() -> None:
-    assert judge(NONE, replace(FINE, limit="output"), None, None, None)[0] == "evidence-unverified"
+    assert judge(NONE, replace(FINE, limit="output"), Told())[0] == "evidence-unverified"
 
 
 def test_a_cassette_that_does_not_match_comes_before_what_it_caused() -> None:
@@ -66,4 +66,15 @@ def test_a_cassette_that_does_not_match_comes_before_what_it_caused() -> None:
 
 
 def test_a_client_that_dies_without_a_word_says_so() -> None:
-    assert "said nothing" in str(judge(Stream((), None, ("there is no event",)), End(1, None, 60.0), None, None, 0.0)[2])
+    assert "said nothing" in str(judge(Stream((), None, ("there is no event",)), End(1, None, 60.0), Told(0.0))[2])
+
+
+REFUSED = Stream((), RESULT | {"is_error": True, "api_error_status": 403})
+
+
+def test_what_the_door_refuses_is_no_outage_of_the_service() -> None:
+    ended = replace(FINE, exit=1)
+    assert judge(REFUSED, ended, Told(1.0, refused=("budget",)))[1] == "budget-limit"
+    assert judge(REFUSED, ended, Told(1.0, refused=("another model",)))[1] == "call-refused"
+    assert judge(REFUSED, ended, Told(1.0))[1] == "outage-auth"
+    assert judge(WHOLE, FINE, Told(1.0, refused=("another model",))) == (None, None, None)
