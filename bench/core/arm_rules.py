@@ -13,7 +13,7 @@ from bench.core.suite import FREE_ENGINES, PHASES, Arm
 from bench.errors import CorpusError
 
 HEADLESS = "claude"
-"""The engine that has phases, a Skill tool and plugins."""
+"""The engine that has a Skill tool and plugins."""
 PATH_BYTES = 4096
 
 
@@ -41,7 +41,6 @@ def _faults(arm: Arm) -> Iterator[tuple[str, str]]:
 
 
 def _headless(arm: Arm) -> Iterator[tuple[str, bool]]:
-    yield "phases", arm.phases != ("work",)
     yield "skill_tool", not arm.skill_tool
     yield "plugin", arm.takes_plugin
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.core import corpus, phases, review_artifact, yamlmap
+from bench.core.arm_rules import HEADLESS
 from bench.core.skills import INSTALLED, MANIFEST
 from bench.core.suite import Arm, Suite
 from bench.effects import files
@@ -68,13 +69,14 @@ def _talks(said: Mapping[str, Any], entry: Mapping[str, Any], suite: Suite, home
     offers = _offers(arm, home) if arm else said["skills"][entry["offers"]] if "offers" in entry else {}
     texts = {name: files.read_regular(home / path, LIMIT).decode("utf-8") for name, path in offers.items()}
     prompt = entry["asks"] if "asks" in entry else _prompt(suite, entry, arm)
-    start = CLIENT_TOKENS if arm else SYSTEM_TOKENS
+    client = arm is not None and arm.engine == HEADLESS
+    start = CLIENT_TOKENS if client else SYSTEM_TOKENS
     for take, moves in enumerate(entry["takes"]):
         cached, fresh = 0, start + SKILL_TOKENS * len(texts) + len(prompt) // CHARS_PER_TOKEN
         turns = []
         for name in moves:
             move = said["moves"][name]
-            does = _calls(move) if arm else _commands(move)
+            does = _calls(move) if client else _commands(move)
             spoken = (len(move["text"]) + _length(does)) // CHARS_PER_TOKEN + 30
             turns.append({"text": move["text"], **does, "usage": _usage(cached, fresh, spoken)})
             cached, fresh = cached + fresh, spoken + int(move["back"])
@@ -100,7 +102,7 @@ def _prompt(suite: Suite, entry: Mapping[str, Any], arm: Arm | None) -> str:
     phase = entry.get("phase", arm.phases[-1])
     if arm.phases != (phases.WORK,):
         text = prompts.of_phase(phase, text, PLACES)
-    return command.prompt(text, arm.expects.get(phase))
+    return command.prompt(text, arm.expects.get(phase)) if arm.engine == HEADLESS else text
 
 
 def _calls(move: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,6 @@ def test_a_candidate_takes_over_phases_plugin_and_tools():
         ({"phases": ["plan"]}, "one of [work]"),
         ({"phases": ["wrok"]}, "must not be 'wrok'; did you mean 'work'?"),
         ({"phases": []}, "at least one entry"),
-        ({"engine": "loop", "phases": ["plan", "work"]}, "phases: the arm 'x' has the engine 'loop'; use engine: claude"),
         ({"engine": "loop", "skill_tool": False}, "skill_tool: the arm 'x' has the engine 'loop'"),
         ({"engine": "loop", **PLUGIN}, "plugin: the arm 'x' has the engine 'loop'"),
         ({"skills": ["skills/a"], "skill_tool": False}, "no tool to load them with"),

@@ -68,10 +68,10 @@ def test_a_model_is_asked_for_only_by_arms_that_use_one():
     matrix.check_ready(corpus.override(SUITE, {"model": "gpt-5"}), SUITE.arms)
 
 
-@pytest.mark.parametrize("profile", ["review", "paired"])
-def test_profiles_of_later_releases_are_refused_when_they_are_to_run(profile):
+def test_profiles_of_later_releases_are_refused_when_they_are_to_run():
     with pytest.raises(CorpusError, match="comes with a later release"):
-        matrix.check_ready(suites.parse(suites.suite(profile=profile)), [])
+        matrix.check_ready(suites.parse(suites.suite(profile="paired")), [])
+    matrix.check_ready(suites.parse(suites.suite(profile="review")), [])
 
 
 @settings(deadline=None)
