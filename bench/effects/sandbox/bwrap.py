@@ -94,8 +94,11 @@ class Guards:
     unshare_pid: bool = True
     unshare_ipc: bool = True
     unshare_uts: bool = True
+    unshare_cgroup: bool = True
     disable_userns: bool = True
     own_init: bool = True
+    own_command: bool = True
+    """Pid 1 reports how the command ended, not whoever ended first."""
     undumpable: bool = True
     empty_environment: bool = True
     seccomp: bool = True
@@ -105,6 +108,8 @@ class Guards:
     readonly_binds: bool = True
     parents_mounted: bool = True
     neutral_mounts: bool = True
+    stage_unseen: bool = True
+    """The directory in which the launcher put all together is out of sight."""
     masked: bool = True
     own_keyring: bool = True
     close_descriptors: bool = True
@@ -115,18 +120,20 @@ ALL = Guards()
 
 def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards: Guards) -> list[str]:
     """The options of one run, as they go through `--args`. The launcher has put together all but /proc and /dev."""
-    options = ["--unshare-user", "--unshare-cgroup", "--uid", str(USER), "--gid", str(USER)]
+    options = ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     for name, value in {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", **environment}.items():
         options += ["--setenv", name, value]
     options += ["--unshare-net"] if guards.unshare_net else []
     options += ["--unshare-pid"] if guards.unshare_pid else []
     options += ["--unshare-ipc"] if guards.unshare_ipc else []
+    options += ["--unshare-cgroup"] if guards.unshare_cgroup else []
     options += ["--unshare-uts", "--hostname", HOST_NAME] if guards.unshare_uts else []
     options += ["--disable-userns"] if guards.disable_userns else []
     options += ["--as-pid-1"] if guards.own_init else []
     options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
     options += ["--bind", f"{stage}/root", "/"]
+    options += [] if guards.stage_unseen else ["--bind", stage, "/mnt"]
     options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
     if guards.readonly_sysctl:
         options += ["--ro-bind", "/proc/sys", "/proc/sys"]

@@ -81,12 +81,15 @@ def sweep() -> None:
 def clone(source: Path, target: Path) -> int:
     """Copy a tree and return its bytes on disk, as the launcher's watcher counts them; links are never followed.
 
-    Nobody may be writing to `source`. What is too deep for a path is left out: the watcher ended the session that made it.
+    Nobody may be writing to `source`. What is too deep for the watcher to measure, or for a path, is left out: it ended the
+    session that made it, and would end every run on the copy.
     """
-    pending = [(source, target)]
+    pending = [(source, target, 0)]
     modes: list[tuple[Path, int]] = []
     while pending:
-        here, there = pending.pop()
+        here, there, depth = pending.pop()
+        if depth > tree.DEPTH:
+            continue
         try:
             mode = here.lstat().st_mode
             if mode & 0o700 != 0o700:
@@ -101,7 +104,7 @@ def clone(source: Path, target: Path) -> int:
         for item in items:
             entry = item.stat(follow_symlinks=False)
             if stat.S_ISDIR(entry.st_mode):
-                pending.append((Path(item.path), there / item.name))
+                pending.append((Path(item.path), there / item.name, depth + 1))
             elif stat.S_ISLNK(entry.st_mode):
                 (there / item.name).symlink_to(Path(item.path).readlink())
             elif stat.S_ISREG(entry.st_mode):

@@ -138,7 +138,7 @@ def main() -> None:
         os.close(channel)
     while True:
         number, status = os.wait()
-        if number == child:
+        if number == child or order["anybody"]:
             break
     code = os.waitstatus_to_exitcode(status)
     os.write(report, f"E {code if code >= 0 else 128 - code}\n".encode())

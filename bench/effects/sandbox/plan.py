@@ -256,6 +256,7 @@ def order(spec: Spec, guards: Guards, grouped: bool) -> dict[str, Any]:
         "remove": removed,
         "root": WORKSPACE,
         "undumpable": guards.undumpable,
+        "anybody": not guards.own_command,
         "close": guards.close_descriptors,
         "limits": bounds,
     }

@@ -1,96 +1,97 @@
 """A sandbox is as good as its smallest hole. Incident behind one of these: run by root, the agent's user was root's own, and
 without a single capability it could have written /proc/sys/kernel/core_pattern, that is, run any program on the host.
+
+Where a success would harm the machine (another kernel, a restart, the clock), it asks with arguments that the kernel
+cannot use: it looks at the right first, so whoever gets as far as the other error would have been let through.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from bench.effects.sandbox.bwrap import Guards
-from tests.threats.sandbox.probing import BARE, Attempt, Probe, unguarded
+from tests.threats.sandbox.probing import BARE, PLAIN, TERMINAL, Attempt, Probe, as_root, shown
 
 UNFILTERED = Guards(seccomp=False)
 NESTED = Guards(seccomp=False, disable_userns=False)
-AS_ROOT = (Guards(readonly_sysctl=False, masked=False),) if os.getuid() == 0 else ()
-"""An ordinary user's agent may not write there anyway."""
+WRITABLE_PROC = as_root(Guards(readonly_sysctl=False, masked=False))
+ROOTS = "an ordinary user's agent may not do it on the bare host either"
 REFUSED = "PermissionError"
 
 ATTEMPTS = {
-    "mounting_a_tmpfs": Attempt(REFUSED),
-    "mounting_the_host_s_disk": Attempt(REFUSED),
-    "mounting_proc_again": Attempt(REFUSED),
-    "mounting_control_groups": Attempt(REFUSED),
-    "remounting_writable": Attempt(REFUSED),
-    "unmounting_what_covers": Attempt(REFUSED),
-    "a_mount_of_the_new_kind": Attempt(REFUSED),
-    "cloning_a_mount": Attempt(REFUSED),
-    "lifting_read_only": Attempt(REFUSED),
+    "mounting_a_tmpfs": Attempt(REFUSED, (PLAIN,)),
+    "mounting_the_host_s_disk": Attempt(REFUSED, not_shown="only root of the machine mounts disks, and this one is in use"),
+    "mounting_proc_again": Attempt(REFUSED, (PLAIN,), kernel=True),
+    "mounting_control_groups": Attempt(REFUSED, (PLAIN,), kernel=True),
+    "remounting_writable": Attempt(REFUSED, (PLAIN,)),
+    "unmounting_what_covers": Attempt(REFUSED, (PLAIN,)),
+    "a_mount_of_the_new_kind": Attempt(REFUSED, (PLAIN,)),
+    "cloning_a_mount": Attempt(REFUSED, (PLAIN,)),
+    "lifting_read_only": Attempt(REFUSED, (PLAIN,)),
     "listing_mounts_by_call": Attempt(REFUSED, (UNFILTERED,), kernel=True),
-    "changing_root": Attempt(REFUSED),
-    "pivoting": Attempt(REFUSED),
+    "changing_root": Attempt(REFUSED, (PLAIN,)),
+    "pivoting": Attempt(REFUSED, (PLAIN,)),
+    "climbing_out_by_an_open_directory": Attempt("False", (PLAIN,)),
     "a_user_namespace": Attempt(REFUSED, (NESTED,)),
     "a_user_namespace_by_clone": Attempt(REFUSED, (NESTED,)),
     "a_user_namespace_by_clone3": Attempt("Function not implemented", (NESTED,)),
-    "a_mount_namespace": Attempt(REFUSED),
-    "a_process_namespace": Attempt(REFUSED),
-    "namespaces_of_pid_1": Attempt(REFUSED),
-    "namespaces_of_pid_1_by_pidfd": Attempt(REFUSED),
-    "a_new_map_of_users": Attempt(REFUSED),
-    "becoming_root": Attempt("OSError"),
-    "becoming_somebody": Attempt(REFUSED),
-    "capabilities": Attempt("[]"),
-    "regaining_privileges_by_exec": Attempt("[]"),
-    "a_set_user_id_program": Attempt("None"),
+    "a_mount_namespace": Attempt(REFUSED, (PLAIN,)),
+    "a_process_namespace": Attempt(REFUSED, (PLAIN,)),
+    "namespaces_of_pid_1": Attempt(REFUSED, (PLAIN,)),
+    "namespaces_of_pid_1_by_pidfd": Attempt(REFUSED, (PLAIN,)),
+    "a_new_map_of_users": Attempt(REFUSED, (NESTED,)),
+    "a_nested_sandbox_of_one_s_own": Attempt("False", (NESTED,)),
+    "becoming_root": Attempt("OSError", (PLAIN,)),
+    "becoming_somebody": Attempt(REFUSED, as_root(BARE), not_shown=ROOTS),
+    "capabilities": Attempt("[]", (PLAIN,)),
+    "regaining_privileges_by_exec": Attempt("[]", (BARE,)),
+    "a_set_user_id_program": Attempt("None", (BARE,), kernel=True),
     "a_mount_without_nosuid": Attempt("[]", (BARE,)),
-    "a_capability_on_a_file": Attempt(REFUSED),
-    "a_device_node": Attempt(REFUSED),
-    "memory_of_the_machine": Attempt("FileNotFoundError"),
-    "a_program_for_core_dumps": Attempt("core_pattern", AS_ROOT),
-    "any_setting_of_the_kernel": Attempt("[]", AS_ROOT),
-    "anything_else_of_the_machine_in_proc": Attempt("[]", AS_ROOT),
-    "magic_system_request": Attempt("Error"),
+    "a_capability_on_a_file": Attempt(REFUSED, (PLAIN,)),
+    "a_device_node": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "memory_of_the_machine": Attempt("FileNotFoundError", as_root(BARE), kernel=True, not_shown=ROOTS),
+    "a_program_for_core_dumps": Attempt("core_pattern", WRITABLE_PROC, not_shown=ROOTS),
+    "any_setting_of_the_kernel": Attempt("[]", WRITABLE_PROC, not_shown=ROOTS),
+    "anything_else_of_the_machine_in_proc": Attempt("[]", WRITABLE_PROC, not_shown=ROOTS),
+    "magic_system_request": Attempt("Error", as_root(BARE), kernel=True, not_shown=ROOTS),
+    "naming_the_host": Attempt(REFUSED, (PLAIN,)),
+    "real_time_priority": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "a_better_place_in_the_queue": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "safety_from_the_memory_killer": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "higher_limits": Attempt("not allowed to raise", (BARE,)),
     "typing_into_a_terminal": Attempt(REFUSED, (UNFILTERED,), kernel=True),
     "typing_into_a_terminal_with_high_bits": Attempt(REFUSED, (UNFILTERED,), kernel=True),
-    "the_terminal_of_the_harness": Attempt("No such device or address"),
-    "a_kernel_program": Attempt(REFUSED),
+    "the_terminal_of_the_harness": Attempt("No such device or address", (TERMINAL,)),
+    "a_kernel_program": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "asynchronous_calls_around_the_filter": Attempt(REFUSED, (UNFILTERED,), kernel=True),
     "page_faults_in_user_space": Attempt(REFUSED, (UNFILTERED,), kernel=True),
-    "performance_counters": Attempt(REFUSED),
-    "a_kernel_module": Attempt(REFUSED),
-    "another_kernel": Attempt(REFUSED),
-    "restarting_the_machine": Attempt(REFUSED),
-    "setting_the_clock": Attempt(REFUSED),
-    "naming_the_host": Attempt(REFUSED),
+    "performance_counters": Attempt(REFUSED, (BARE,), kernel=True),
+    "a_kernel_module": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "another_kernel": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "restarting_the_machine": Attempt(REFUSED, (PLAIN,)),
+    "setting_the_clock": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "another_personality": Attempt(REFUSED, (UNFILTERED,), kernel=True),
-    "quotas": Attempt(REFUSED),
-    "accounting": Attempt(REFUSED),
+    "quotas": Attempt(REFUSED, (UNFILTERED,), kernel=True),
+    "accounting": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "watching_every_file": Attempt(REFUSED, (UNFILTERED,), kernel=True),
     "keyrings": Attempt(REFUSED, (UNFILTERED,), kernel=True),
     "a_local_descriptor_table": Attempt(REFUSED, (UNFILTERED,), kernel=True),
-    "ports_of_the_machine": Attempt(REFUSED),
+    "ports_of_the_machine": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "calls_of_the_32_bit_kind": Attempt("killed", (UNFILTERED,), kernel=True),
-    "calls_of_the_x32_kind": Attempt("Function not implemented"),
-    "climbing_out_by_an_open_directory": Attempt("False"),
-    "a_nested_sandbox_of_one_s_own": Attempt("False", (NESTED,)),
-    "real_time_priority": Attempt(REFUSED),
-    "a_better_place_in_the_queue": Attempt(REFUSED),
-    "safety_from_the_memory_killer": Attempt(REFUSED),
-    "higher_limits": Attempt("not allowed to raise"),
+    "calls_of_the_x32_kind": Attempt("Function not implemented", (UNFILTERED,), kernel=True),
 }
 
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Probe:
-    return Probe("escape", {}, ATTEMPTS, tmp_path_factory.mktemp("host"))
+    return Probe(("mounts", "namespaces", "privileges", "kernel"), ATTEMPTS, {}, tmp_path_factory.mktemp("host"))
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_there_is_no_way_out(probe: Probe, name: str) -> None:
-    probe.fails(name)
+def test_refused(probe: Probe, name: str) -> None:
+    probe.refused(name)
 
 
-@pytest.mark.parametrize(("name", "index"), unguarded(ATTEMPTS))
-def test_the_attempt_succeeds_without_its_guard(probe: Probe, name: str, index: int) -> None:
-    probe.succeeds_without(name, index)
+@pytest.mark.parametrize("name", shown(ATTEMPTS))
+def test_succeeds_without_its_guard(probe: Probe, name: str) -> None:
+    probe.succeeds(name)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,83 +16,108 @@ from pathlib import Path
 import pytest
 
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
+from tests.threats.sandbox.probing import at_once
 
 SMALL = Limits(seconds=120, processes=48, memory_bytes=192 << 20, disk_bytes=48 << 20, open_files=256, file_bytes=64 << 20)
+ROOMY = Limits(seconds=120, output_bytes=64 << 20, memory_bytes=1 << 30, disk_bytes=512 << 20, file_bytes=1 << 31)
+ENTRIES = replace(SMALL, disk_bytes=2 << 20)
+"""For floods of empty files: as many as 48 MiB of them take minutes to delete."""
 
+# What goes beyond the bound comes to `rest()`: bounded, it waits there to be ended; without the bound it leaves well.
+START = "import os, sys, time\nrest = lambda: time.sleep(1000) if sys.argv[1] == 'bounded' else os._exit(0)\n"
+FORKING = """
+for _ in range(7):
+    try: os.fork()
+    except OSError: time.sleep(1000)
+time.sleep(1); rest()
+"""
 THREADS = """
 import threading
-while True:
+for _ in range(100):
     try: threading.Thread(target=time.sleep, args=(1000,)).start()
     except RuntimeError: time.sleep(1000)
+rest()
 """
 CHILDREN = """
-while True:
+for _ in range(100):
     try:
         if os.fork() == 0: {child}
     except OSError: time.sleep(1000)
+rest()
 """
 MANY = """
 for _ in range(6):
-    if os.fork() == 0: hold = os.urandom(1 << 20) * 48; time.sleep(1000)
-time.sleep(1000)
+    if os.fork() == 0: hold = os.urandom(1 << 20) * 48; rest()
+for _ in range(6): os.wait()
+rest()
 """
 FILES = """
-for n in range(1000):
+for n in range(96):
     try:
         with open(f'{place}/{{n}}', 'wb') as f: f.write(bytes(1 << 20))
     except OSError: break
-time.sleep(1000)
+rest()
 """
 GROWING = """
 with open('/workspace/x', 'wb', buffering=0) as hog:
     try:
-        while True: hog.write(bytes(1 << 20))
+        for _ in range(96): hog.write(bytes(1 << 20))
     except OSError: time.sleep(1000)
+rest()
 """
 DELETED = """
 held = []
-for n in range(200):
+for n in range(96):
     try:
         held.append(open('{place}/x', 'w+b')); os.unlink('{place}/x'); held[-1].write(bytes(1 << 20)); held[-1].flush()
         {then}
     except OSError: break
-time.sleep(1000)
+rest()
 """
 MAPPED = "import mmap; f = held[-1]; held[-1] = mmap.mmap(f.fileno(), 0); f.close()"
-FLOOD = "while True: os.write({to}, bytes(1 << 16))"
+FLOOD = "for _ in range(192): os.write({to}, bytes(1 << 16))\n{more}rest()"
+DEEP = "os.chdir('/workspace')\nfor _ in range(4000): os.mkdir('d'); os.chdir('d')\nrest()"
+CLOSED = "os.mkdir('x'); os.chdir('x'); os.chmod('.', 0o300)"
 
 ENDED = {
-    "a fork bomb": ("while True:\n    try: os.fork()\n    except OSError: pass", "processes"),
-    "children that wait": (CHILDREN.format(child="time.sleep(1000)"), "processes"),
-    "zombies": (CHILDREN.format(child="os._exit(0)"), "processes"),
-    "threads": (THREADS, "processes"),
-    "memory of many": (MANY, "memory"),
-    "a file in the workspace": (GROWING, "disk"),
-    "many files in the workspace": ("n = 0\nwhile True: open(f'/workspace/{n}', 'w').close(); n += 1", "disk"),
-    "folders": ("n = 0\nwhile True: os.mkdir(f'/workspace/{n}'); n += 1", "disk"),
-    "a deep tree": ("os.chdir('/workspace')\nfor _ in range(4000): os.mkdir('d'); os.chdir('d')\ntime.sleep(1000)", "disk"),
-    "files in home": (FILES.format(place="/home/agent"), "disk"),
-    "files in tmp": (FILES.format(place="/tmp"), "disk"),
-    "files in a place to write": (FILES.format(place="/out"), "disk"),
-    "files in a folder without modes": (
-        "os.mkdir('x'); os.chdir('x'); os.chmod('.', 0o300)" + FILES.format(place="."),
+    "a fork bomb": (FORKING, "processes", SMALL),
+    "children that wait": (CHILDREN.format(child="time.sleep(1000)"), "processes", SMALL),
+    "zombies": (CHILDREN.format(child="os._exit(0)"), "processes", SMALL),
+    "threads": (THREADS, "processes", SMALL),
+    "memory of many": (MANY, "memory", SMALL),
+    "a file in the workspace": (GROWING, "disk", SMALL),
+    "many files in the workspace": (
+        "for n in range(6000): open(f'/workspace/{n}', 'w').close()\nrest()",
         "disk",
+        ENTRIES,
     ),
-    "deleted files that stay open": (DELETED.format(place="/workspace", then="pass"), "disk"),
-    "deleted files that stay mapped": (DELETED.format(place="/workspace", then=MAPPED), "disk"),
-    "deleted files in tmp": (DELETED.format(place="/tmp", then="pass"), "disk"),
-    "output": (FLOOD.format(to=1), "output"),
-    "error output": (FLOOD.format(to=2), "output"),
-    "output of a child": ("if os.fork() == 0:\n    " + FLOOD.format(to=1) + "\ntime.sleep(1000)", "output"),
-    "the channel": (FLOOD.format(to=3), "output"),
+    "folders": ("for n in range(1000): os.mkdir(f'/workspace/{n}')\nrest()", "disk", ENTRIES),
+    "a deep tree": (DEEP, "disk", SMALL),
+    "files in home": (FILES.format(place="/home/agent"), "disk", SMALL),
+    "files in tmp": (FILES.format(place="/tmp"), "disk", SMALL),
+    "files in a place to write": (FILES.format(place="/out"), "disk", SMALL),
+    "files in a folder without modes": (CLOSED + FILES.format(place="."), "disk", SMALL),
+    "deleted files that stay open": (DELETED.format(place="/workspace", then="pass"), "disk", SMALL),
+    "deleted files that stay mapped": (DELETED.format(place="/workspace", then=MAPPED), "disk", SMALL),
+    "deleted files in tmp": (DELETED.format(place="/tmp", then="pass"), "disk", SMALL),
+    "output": (FLOOD.format(to=1, more=""), "output", SMALL),
+    "error output": (FLOOD.format(to=2, more=""), "output", SMALL),
+    "output of a child": ("child = os.fork()\n" + FLOOD.format(to=1, more="if child: os.wait()\n"), "output", SMALL),
+    "the channel": (FLOOD.format(to=3, more=""), "output", SMALL),
 }
-"""What it does, and the bound that ends it."""
+"""What it does, the bound that ends it, and the limits."""
+NOT_SHOWN = {"a deep tree"}
+"""No limit allows one: what is too deep to be measured is too much."""
 
 TRACING = """
 import ctypes
 if os.fork() == 0: ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)
 time.sleep(1000)
 """
+LATER = """
+if os.fork() == 0: time.sleep(4); os.write(1, b'later'); os.kill(-1, 9); os._exit(0)
+"""
+"""A child that says that the run lives on, and then ends it."""
 TIMED = {
     "sleeping": "time.sleep(1000)",
     "being busy": "while True: pass",
@@ -106,10 +133,17 @@ TIMED = {
 REFUSED = {
     "open files": "held = [open('/dev/null') for _ in range(400)]",
     "a file beyond its size": "with open('/tmp/x', 'wb') as f: f.truncate(1 << 30)",
+    "memory of one": "hold = bytearray(512 << 20); hold[::4096] = b'x' * len(hold[::4096])",
     "shared memory": "with open('/dev/shm/x', 'wb') as f:\n    for _ in range(1024): f.write(bytes(1 << 20))",
-    "a core dump": "import resource; assert resource.getrlimit(resource.RLIMIT_CORE)[0] > 0",
+    "a core dump": "import resource; resource.setrlimit(resource.RLIMIT_CORE, (1, 1))",
     "locked memory": "import ctypes; assert ctypes.CDLL(None).mlockall(3) == 0; hold = bytearray(512 << 20)",
 }
+NO_LIMIT = {
+    "shared memory": "its size is fixed for every run, and filling the host's own would harm the host",
+    "a core dump": "",
+    "locked memory": "the kernel's own default is below it, and root's own would harm the host",
+}
+"""Where no other limit of a run lets it through, and why it is not shown elsewhere either; empty: on the bare host."""
 
 
 @pytest.fixture
@@ -122,33 +156,68 @@ def spec(tmp_path: Path) -> Iterator[Spec]:
     runner.discard(workspace)
 
 
-def hostile(spec: Spec, script: str, limits: Limits = SMALL) -> Finished:
-    return runner.run(replace(spec, argv=("python3", "-c", f"import os, time\n{script}"), limits=limits))
+def hostile(spec: Spec, script: str, limits: Limits = SMALL, word: str = "bounded") -> Finished:
+    return runner.run(replace(spec, argv=("python3", "-c", START + script, word), limits=limits))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDED)
-def test_the_run_is_ended_and_the_bound_is_named(spec: Spec, name: str) -> None:
-    """Guards: a control group or resource limits, the watcher of the disk, bounded pipes."""
-    script, limit = ENDED[name]
-    done = hostile(spec, script)
+def test_refused(spec: Spec, name: str) -> None:
+    """Guards: a control group or resource limits, the watcher of the disk, bounded pipes. The bound is named."""
+    script, limit, limits = ENDED[name]
+    done = hostile(spec, script, limits)
     assert (done.exit, done.limit) == (None, limit), done.stderr[-400:]
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*ENDED} - NOT_SHOWN))
+def test_succeeds_without_its_guard(spec: Spec, name: str) -> None:
+    """Without: ten times the bound."""
+    done = hostile(spec, ENDED[name][0], ROOMY, "free")
+    assert (done.exit, done.limit) == (0, None), done.stderr[-400:]
+
+
+@pytest.fixture(scope="module")
+def bounded() -> dict[str, Finished]:
+    return at_once(lambda name: hostile(Spec(()), LATER + TIMED[name], replace(SMALL, seconds=2)), TIMED)
+
+
+@pytest.fixture(scope="module")
+def free() -> dict[str, Finished]:
+    return at_once(lambda name: hostile(Spec(()), LATER + TIMED[name]), TIMED)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TIMED)
-def test_the_time_is_the_harness_s_to_keep(spec: Spec, name: str) -> None:
+def test_refused_more_time(bounded: dict[str, Finished], name: str) -> None:
     """Guard: the harness's own clock, and SIGKILL for pid 1, with which the kernel ends all others."""
-    done = hostile(spec, TIMED[name], replace(SMALL, seconds=2))
-    assert (done.exit, done.limit) == (None, "time"), done.stderr[-400:]
+    done = bounded[name]
+    assert (done.exit, done.limit, done.stdout) == (None, "time", b""), done.stderr[-400:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TIMED)
+def test_takes_more_time_without_its_guard(free: dict[str, Finished], name: str) -> None:
+    """Without: a time that is long enough."""
+    done = free[name]
+    assert (done.limit, done.stdout) == (None, b"later"), done.stderr[-400:]
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_command_is_refused_and_lives_with_it(spec: Spec, name: str) -> None:
+def test_refused_and_lives_with_it(spec: Spec, name: str) -> None:
     """Guards: resource limits, and a size for every tmpfs."""
     done = hostile(spec, REFUSED[name])
     assert not done.ok
     assert done.limit in (None, "memory", "disk")
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if not NO_LIMIT.get(name)])
+def test_is_granted_without_its_guard(spec: Spec, name: str) -> None:
+    """Without: larger limits, or the bare host."""
+    if name in NO_LIMIT:
+        subprocess.run([sys.executable, "-c", REFUSED[name]], check=True)
+    else:
+        assert hostile(spec, REFUSED[name], ROOMY).ok
 
 
 @pytest.mark.slow

@@ -1,5 +1,8 @@
 """An agent with a network reads the answer, or sends the source away. Incidents behind these: a sandbox that shared the
 host's loopback (every local service, the gateway's own key among them), and one that left vsock open to the hypervisor.
+
+No test sends anything beyond this host: an address outside counts as reached where the kernel knows a way. On a machine
+without any network those attempts fail on the bare host too.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ import pytest
 
 from bench.effects.sandbox import Limits, Spec, runner
 from bench.effects.sandbox.bwrap import Guards
-from tests.threats.sandbox.probing import BARE, Attempt, Probe, unguarded
+from tests.threats.sandbox.probing import BARE, PLAIN, Attempt, Probe, shown
 
 SHARED = Guards(unshare_net=False)
 UNFILTERED = Guards(seccomp=False)
-ALONE = "OSError"
+NESTED = Guards(seccomp=False, disable_userns=False)
+NO_WAY = "Network is unreachable"
 
 ATTEMPTS = {
     "loopback_of_the_host": Attempt("ConnectionRefusedError", (BARE, SHARED)),
@@ -30,24 +34,25 @@ ATTEMPTS = {
     "loopback_of_the_host_through_ipv6": Attempt("Error", (SHARED,)),
     "abstract_socket_of_the_host": Attempt("ConnectionRefusedError", (BARE, SHARED)),
     "unix_socket_of_the_host_by_path": Attempt("FileNotFoundError", (BARE,)),
-    "every_usual_socket_of_the_host": Attempt("[]"),
-    "metadata_service": Attempt("Network is unreachable"),
-    "public_address": Attempt("Network is unreachable"),
-    "public_address_through_ipv6": Attempt("unreachable"),
-    "sending_without_connecting": Attempt("Network is unreachable"),
-    "broadcasting": Attempt("Network is unreachable"),
-    "name_service": Attempt("gaierror"),
-    "stealing_through_a_name_lookup": Attempt("Network is unreachable"),
-    "interfaces_of_the_host": Attempt("[]"),
-    "raw_packets": Attempt("Address family not supported"),
-    "raw_ip": Attempt("PermissionError"),
-    "hypervisor": Attempt("Address family not supported", (UNFILTERED,)),
-    "kernel_crypto": Attempt("Address family not supported"),
-    "kernel_crypto_as_a_pair": Attempt("Address family not supported"),
-    "bluetooth": Attempt("Address family not supported"),
-    "a_new_interface": Attempt("PermissionError"),
-    "network_of_pid_1": Attempt("PermissionError"),
-    "network_of_one_s_own_with_capabilities": Attempt("PermissionError"),
+    "every_usual_socket_of_the_host": Attempt("[]", (BARE,)),
+    "metadata_service": Attempt(NO_WAY, (BARE, SHARED), kernel=True),
+    "public_address": Attempt(NO_WAY, (BARE, SHARED), kernel=True),
+    "public_address_through_ipv6": Attempt("unreachable", (BARE, SHARED), kernel=True),
+    "sending_without_connecting": Attempt(NO_WAY, (BARE, SHARED), kernel=True),
+    "broadcasting": Attempt(NO_WAY, (BARE, SHARED), kernel=True),
+    "name_service": Attempt("gaierror", not_shown="it takes a resolver that these tests do not have"),
+    "name_of_the_host_as_an_address": Attempt("gaierror", (BARE,), kernel=True),
+    "stealing_through_a_name_lookup": Attempt(NO_WAY, (BARE, SHARED), kernel=True),
+    "interfaces_of_the_host": Attempt("[]", (BARE, SHARED), kernel=True),
+    "raw_packets": Attempt("Address family not supported", (PLAIN,)),
+    "raw_ip": Attempt("PermissionError", (PLAIN,)),
+    "hypervisor": Attempt("Address family not supported", (UNFILTERED,), kernel=True),
+    "kernel_crypto": Attempt("Address family not supported", (UNFILTERED,), kernel=True),
+    "kernel_crypto_as_a_pair": Attempt("Address family not supported", (UNFILTERED,), kernel=True),
+    "bluetooth": Attempt("Address family not supported", (UNFILTERED,), kernel=True),
+    "a_new_address": Attempt("PermissionError", (PLAIN,)),
+    "network_of_pid_1": Attempt("PermissionError", (PLAIN,)),
+    "network_of_one_s_own_with_capabilities": Attempt("PermissionError", (NESTED,)),
     "shared_memory_of_the_host": Attempt("FileNotFoundError", (BARE, Guards(unshare_ipc=False))),
     "message_queue_of_the_host": Attempt("FileNotFoundError", (BARE, Guards(unshare_ipc=False))),
 }
@@ -92,9 +97,11 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Probe]:
             "path": str(home / "s"),
             "segment": stack.enter_context(_segment()),
             "queue": stack.enter_context(_queue(name)),
-            "resolvers": ["192.0.2.53"],
+            "resolvers": ["198.51.100.53"],
+            "host": socket.gethostname(),
         }
-        yield Probe("network", facts, ATTEMPTS, home)
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv("SSH_AUTH_SOCK", str(home / "s"))
+        yield Probe(("network",), ATTEMPTS, facts, home)
 
 
 @contextlib.contextmanager
@@ -116,13 +123,13 @@ def _queue(name: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_nothing_is_reached(probe: Probe, name: str) -> None:
-    probe.fails(name)
+def test_refused(probe: Probe, name: str) -> None:
+    probe.refused(name)
 
 
-@pytest.mark.parametrize(("name", "index"), unguarded(ATTEMPTS))
-def test_the_attempt_succeeds_without_its_guard(probe: Probe, name: str, index: int) -> None:
-    probe.succeeds_without(name, index)
+@pytest.mark.parametrize("name", shown(ATTEMPTS))
+def test_succeeds_without_its_guard(probe: Probe, name: str) -> None:
+    probe.succeeds(name)
 
 
 def test_a_server_inside_is_out_of_the_host_s_reach() -> None:

@@ -4,6 +4,7 @@ a note in /tmp through which one session told the next the answer.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import subprocess
 import sys
@@ -15,19 +16,25 @@ from pathlib import Path
 import pytest
 
 from bench.effects.sandbox import Finished, Limits, Spec, Workspace, runner
-from tests.threats.sandbox.probing import inside
+from tests.threats.sandbox.probing import Attempt, Probe, at_once
 
 PYTHON = "/opt/python/bin/python3"
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    (tmp_path / "template").mkdir()
-    (tmp_path / "template" / "verdict").write_text("fail")
-    made = Workspace(tmp_path / "template", tmp_path / "upper", runner.choose_backing(tmp_path))
+@contextlib.contextmanager
+def room(home: Path) -> Iterator[Workspace]:
+    (home / "template").mkdir(parents=True)
+    (home / "template" / "verdict").write_text("fail")
+    made = Workspace(home / "template", home / "upper", runner.choose_backing(home))
     runner.prepare(made)
     yield made
     runner.discard(made)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with room(tmp_path) as made:
+        yield made
 
 
 def sh(script: str, workspace: Workspace | None, *words: str) -> Finished:
@@ -49,23 +56,43 @@ DAEMONS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DAEMONS)
-def test_no_daemon_reaches_the_grading(workspace: Workspace, name: str) -> None:
-    """Guard: a namespace of processes ends with its pid 1, which ends with the command."""
-    mark = f"daemon-{secrets.token_hex(6)}"
-    assert sh(f"{DAEMONS[name]}\nexit 0", workspace, mark).exit == 0
-    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in _line(p)]
-    graded = sh("sleep 4; cat verdict", replace(workspace, frozen=True))
-    assert graded.stdout == b"fail"
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int | None, bool, bytes]]:
+    """The session's status, whether its daemon lives on, and the verdict as it is while the grading goes on."""
+
+    def one(name: str) -> tuple[int | None, bool, bytes]:
+        mark = f"daemon-{secrets.token_hex(6)}"
+        with room(tmp_path_factory.mktemp("ended")) as made:
+            status = sh(f"{DAEMONS[name]}\nexit 0", made, mark).exit
+            left = any(mark.encode() in _line(p) for p in Path("/proc").glob("[0-9]*/cmdline"))
+            return status, left, sh("sleep 4; cat verdict", replace(made, frozen=True)).stdout
+
+    return at_once(one, DAEMONS)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAEMONS)
-def test_the_daemon_reaches_the_rest_of_its_own_run(workspace: Workspace, name: str) -> None:
-    """So that the test above does not pass for want of a daemon."""
+def test_refused(ended: dict[str, tuple[int | None, bool, bytes]], name: str) -> None:
+    """Guard: no daemon reaches the grading: a namespace of processes ends with its pid 1, which ends with the command."""
+    assert ended[name] == (0, False, b"fail")
+
+
+@pytest.fixture(scope="module")
+def going_on(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     waiting = "for i in $(seq 200); do grep pass verdict && break; sleep 0.1; done"
-    assert sh(f"{DAEMONS[name]}\n{waiting}", workspace, "daemon").stdout.startswith(b"pass")
+
+    def one(name: str) -> bytes:
+        with room(tmp_path_factory.mktemp("going-on")) as made:
+            return sh(f"{DAEMONS[name]}\n{waiting}", made, "daemon").stdout
+
+    return at_once(one, DAEMONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DAEMONS)
+def test_succeeds_without_its_guard(going_on: dict[str, bytes], name: str) -> None:
+    """Within the run, before the namespace ends, the daemon does what it is for."""
+    assert going_on[name].startswith(b"pass")
 
 
 def _line(path: Path) -> bytes:
@@ -97,11 +124,11 @@ NOTES = {
     "in an abstract socket": (f"python -c '{LISTENING}' &", f"python -c '{CALLING}'"),
 }
 SEEN_AT_ONCE = [name for name in NOTES if name.split()[1] not in ("the", "var", "its")]
-"""Where a note can be written at all."""
+"""The others are not shown: there no note can be written at all (see test_writing)."""
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_one_session_leaves_no_note_for_the_next(tmp_path: Path, workspace: Workspace, name: str) -> None:
+def test_note_refused(tmp_path: Path, workspace: Workspace, name: str) -> None:
     """Guards: home, tmp and shared memory are the run's own; everything else is read-only or a namespace that ends."""
     write, look = NOTES[name]
     sh(write, workspace)
@@ -113,8 +140,8 @@ def test_one_session_leaves_no_note_for_the_next(tmp_path: Path, workspace: Work
 
 
 @pytest.mark.parametrize("name", SEEN_AT_ONCE)
-def test_the_note_is_found_within_one_run(workspace: Workspace, name: str) -> None:
-    """So that the test above does not pass for want of a note."""
+def test_note_is_found_without_its_guard(workspace: Workspace, name: str) -> None:
+    """Within one run, where home, tmp, memory and namespaces are shared."""
     write, look = NOTES[name]
     done = sh(
         f"{write}\nfor i in $(seq 100); do ({look}) >/dev/null 2>&1 && echo found && break; sleep 0.1; done", workspace
@@ -144,8 +171,8 @@ def test_two_frozen_runs_at_once_do_not_meet(workspace: Workspace) -> None:
 
 def test_a_key_in_a_keyring_is_not_left(tmp_path: Path) -> None:
     """Guard: seccomp refuses add_key, and each run has a session keyring of its own."""
-    outcomes, _done = inside("escape", {}, only=["keyrings"])
-    assert not outcomes["keyrings"].gained
+    left = Probe(("kernel",), {"keyrings": Attempt("PermissionError")}, {}, tmp_path)
+    left.refused("keyrings")
 
 
 def test_a_harness_that_is_killed_takes_its_sandbox_with_it(tmp_path: Path) -> None:

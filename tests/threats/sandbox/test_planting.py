@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from bench.effects.removal import remove_tree
 from bench.effects.sandbox import BACKINGS, Bind, Finished, Limits, Spec, Workspace, runner
+from tests.threats.sandbox.probing import ROOT, plain
 
 
 def python(script: str) -> str:
@@ -90,6 +93,61 @@ REMOVED = {
 }
 
 
+CARELESS = """
+import json, os, shutil, sys
+source, target = sys.argv[1:]
+json.dumps(sorted(os.listdir(source)), ensure_ascii=False).encode()
+seen = 0
+for folder, names, entries in os.walk(source, followlinks=True):
+    seen += len(names) + len(entries)
+    assert seen < 1000, 'too many'
+    for name in entries:
+        assert os.path.getsize(os.path.join(folder, name)) < 1 << 20, 'too large'
+        open(os.path.join(folder, name), 'rb').read()
+shutil.copytree(source, target)
+"""
+"""What a harness does that trusts a workspace: list it, walk it, read its files, copy it."""
+HARMLESS = {
+    "names of the greatest length": "each step alone is short enough for Python's own functions",
+    "marks of the overlay's kind": "they mean something in a layer alone (see test_writing)",
+    "a whiteout of one's own": "it is an empty device, which reads as nothing",
+}
+"""Not shown: left behind in vain even where a harness is careless."""
+OF_MODES = {"folders without modes", "files without modes"}
+"""Root reads those anyway."""
+
+
+SLOW = {name for name in LEFT_BEHIND if "tree" in name or "FIFO" in name}
+FALLEN_FOR = {*LEFT_BEHIND} - {*HARMLESS} - (OF_MODES if ROOT else set())
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in sorted(FALLEN_FOR)])
+def test_a_careless_harness_falls_for_what_is_left_behind(tmp_path: Path, name: str) -> None:
+    """The same in a plain directory of the host: whoever reads it fails, hangs, or has taken what is the host's."""
+    place, host, copied = tmp_path / "place", tmp_path / "host", tmp_path / "copied"
+    (place / "folder").mkdir(parents=True)
+    (place / "a.txt").write_text("a")
+    host.mkdir()
+    (host / "precious").write_text("precious")
+    script = LEFT_BEHIND[name].replace("{host}", str(host)).replace("python -c", f"{sys.executable} -c")
+    script = script.replace("3000", "1200").replace("1500", "1200")  # deep enough, and made sooner
+    subprocess.run(["sh", "-c", script], cwd=place, check=True)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-X", "utf8", "-c", CARELESS, str(place), str(copied)],
+            capture_output=True,
+            timeout=3,
+            check=False,
+        )
+        taken = [p for p in copied.rglob("*") if p.is_file() and p.read_bytes() == b"precious"] if copied.exists() else []
+        assert done.returncode != 0 or taken
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        remove_tree(copied)
+        remove_tree(place)
+
+
 @pytest.mark.parametrize("name", REMOVED)
 def test_taking_paths_out_of_the_view_follows_no_planted_link(workspace: Workspace, tmp_path: Path, name: str) -> None:
     """Guard: pid 1 opens each directory on the way without following links, before the command starts."""
@@ -101,9 +159,23 @@ def test_taking_paths_out_of_the_view_follows_no_planted_link(workspace: Workspa
     assert (tmp_path / "host" / "precious").exists()
 
 
-@pytest.mark.parametrize("name", ["a link", "a chain of links", "a FIFO", "a file"])
-def test_a_mount_point_follows_no_planted_link(tmp_path: Path, name: str) -> None:
-    """Guard: every directory on the way to a mount point is made anew where an agent put something else."""
+@pytest.mark.parametrize("name", ["through a link to a directory", "through two links"])
+def test_taking_a_path_away_by_its_name_follows_them(tmp_path: Path, name: str) -> None:
+    """Without: a harness that joins the workspace's path and the path to be removed."""
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "precious").write_text("precious")
+    (tmp_path / "folder").mkdir()
+    script, removed = REMOVED[name]
+    subprocess.run(["sh", "-c", script.replace("{host}", str(tmp_path / "host"))], cwd=tmp_path, check=True)
+    (tmp_path / removed).unlink()
+    assert not (tmp_path / "host" / "precious").exists()
+
+
+POINTS = ["a link", "a chain of links", "a FIFO", "a file"]
+
+
+def planted_point(tmp_path: Path, name: str) -> None:
+    """Something else than a directory where the mount point of the skills should be."""
     for folder in ("home", "skills", "host"):
         (tmp_path / folder).mkdir()
     (tmp_path / "skills" / "SKILL.md").write_text("skill")
@@ -118,6 +190,12 @@ def test_a_mount_point_follows_no_planted_link(tmp_path: Path, name: str) -> Non
         os.mkfifo(planted)
     else:
         planted.write_text("file")
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_mount_point_follows_no_planted_link(tmp_path: Path, name: str) -> None:
+    """Guard: every directory on the way to a mount point is made anew where an agent put something else."""
+    planted_point(tmp_path, name)
     binds = (
         Bind(tmp_path / "skills", "/home/agent/.claude/skills"),
         Bind(tmp_path / "skills" / "SKILL.md", "/home/agent/.claude/s"),
@@ -129,9 +207,18 @@ def test_a_mount_point_follows_no_planted_link(tmp_path: Path, name: str) -> Non
     assert [p.name for p in (tmp_path / "host").iterdir()] == ["precious"]
 
 
+@pytest.mark.parametrize("name", POINTS)
+def test_a_mount_point_made_by_its_name_does(tmp_path: Path, name: str) -> None:
+    """Without: bubblewrap makes the directory for the mount, through the link; or cannot, and there is no run at all."""
+    planted_point(tmp_path, name)
+    command = [*plain("/mnt")[:-1], "--bind", str(tmp_path / "skills"), str(tmp_path / "home" / ".claude" / "skills")]
+    done = subprocess.run([*command, "--", "true"], capture_output=True, check=False)
+    assert done.returncode != 0 or (tmp_path / "host" / "skills").exists()
+
+
 GIT_TRICKS = {
     "a monitor of the file system": "git config core.fsmonitor 'touch /tmp/ran /workspace/ran; false'",
-    "a pager": "git config core.pager 'touch /workspace/ran'",
+    "an editor": "git config core.editor 'touch /workspace/ran; true'",
     "a hook": "printf '#!/bin/sh\\ntouch /workspace/ran' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
 }
 
@@ -144,6 +231,14 @@ def test_no_program_of_the_host_runs_in_a_planted_repository(workspace: Workspac
     done = runner.run(Spec(("ls",), replace(workspace, frozen=True)))
     assert b"ran" not in done.stdout.split()
     assert not Path("/tmp/ran").exists()
+
+
+@pytest.mark.parametrize("name", GIT_TRICKS)
+def test_git_itself_runs_what_was_planted(workspace: Workspace, name: str) -> None:
+    """Without: a harness that asks git there. (In a sandbox; on the host it would have run on the host.)"""
+    who = "-c user.name=a -c user.email=a@b"
+    script = f"git init -q . && {GIT_TRICKS[name]}; git status; git {who} commit --allow-empty; ls"
+    assert b"ran" in runner.run(Spec(("sh", "-c", script), workspace)).stdout.split()
 
 
 def test_deleting_takes_a_link_for_what_it_is(tmp_path: Path) -> None:

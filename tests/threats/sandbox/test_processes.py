@@ -5,6 +5,8 @@ descriptor on which the status is reported (pidfd_getfd) and report success.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,47 +14,45 @@ import pytest
 
 from bench.effects.sandbox import Finished, Limits, Spec, Workspace, execution, runner
 from bench.effects.sandbox.bwrap import Guards
-from tests.threats.sandbox.probing import BARE, Attempt, Probe, unguarded
+from tests.threats.sandbox.probing import BARE, OUTSIDE, ROOT, Attempt, Probe, shown
 
 DUMPABLE = Guards(undumpable=False, seccomp=False)
 REFUSED = "PermissionError"
 
 ATTEMPTS = {
     "tracing_pid_1": Attempt(REFUSED, (DUMPABLE,)),
-    "seizing_pid_1": Attempt(REFUSED),
-    "reading_its_memory": Attempt(REFUSED),
+    "seizing_pid_1": Attempt(REFUSED, (DUMPABLE,)),
+    "reading_its_memory": Attempt(REFUSED, (DUMPABLE,)),
     "writing_its_memory": Attempt(REFUSED, (DUMPABLE,)),
     "taking_its_descriptors": Attempt(REFUSED, (DUMPABLE,)),
     "opening_its_descriptors": Attempt(REFUSED, (DUMPABLE,)),
     "its_report_pipe_as_inherited": Attempt("[]", (Guards(close_descriptors=False),)),
-    "comparing_with_it": Attempt(REFUSED),
-    "killing_it": Attempt("False"),
-    "killing_it_with_every_signal": Attempt("False"),
-    "stopping_it_through_a_pidfd": Attempt("False"),
+    "comparing_with_it": Attempt(REFUSED, (DUMPABLE,), kernel=True),
+    "killing_it": Attempt("False", (OUTSIDE,)),
+    "killing_it_with_every_signal": Attempt("False", (OUTSIDE,)),
+    "stopping_it_through_a_pidfd": Attempt("False", (OUTSIDE,)),
     "signalling_the_harness": Attempt("ProcessLookupError", (BARE,)),
-    "signalling_the_parent_of_pid_1": Attempt("0"),
-    "making_the_memory_killer_choose_it": Attempt(REFUSED),
+    "signalling_the_parent_of_pid_1": Attempt("0", (OUTSIDE,)),
     "its_working_directory": Attempt(REFUSED, (DUMPABLE,)),
     "its_program": Attempt(REFUSED, (DUMPABLE,)),
-    "becoming_its_tracer_by_birth": Attempt("False"),
-    "bounding_it": Attempt("False"),
 }
+if not ROOT:  # root's agent may do it, and ends its own run by it, without a status
+    ATTEMPTS["making_the_memory_killer_choose_it"] = Attempt(REFUSED, (DUMPABLE,))
 
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Probe:
-    facts = {"pid": os.getpid(), "root": os.getuid() == 0, "command": 2}
-    return Probe("processes", facts, ATTEMPTS, tmp_path_factory.mktemp("host"))
+    return Probe(("processes",), ATTEMPTS, {"pid": os.getpid()}, tmp_path_factory.mktemp("host"))
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_pid_1_is_out_of_reach(probe: Probe, name: str) -> None:
-    probe.fails(name)
+def test_refused(probe: Probe, name: str) -> None:
+    probe.refused(name)
 
 
-@pytest.mark.parametrize(("name", "index"), unguarded(ATTEMPTS))
-def test_the_attempt_succeeds_without_its_guard(probe: Probe, name: str, index: int) -> None:
-    probe.succeeds_without(name, index)
+@pytest.mark.parametrize("name", shown(ATTEMPTS))
+def test_succeeds_without_its_guard(probe: Probe, name: str) -> None:
+    probe.succeeds(name)
 
 
 ORPHAN = """
@@ -89,11 +89,17 @@ def test_the_status_is_the_command_s_own(name: str) -> None:
     assert (done.exit, done.limit) == (status, None)
 
 
-def test_an_inherited_report_pipe_would_forge_the_status() -> None:
-    """The same forgery, where descriptors stay open."""
-    script, _status = FORGERIES["writing the report to every descriptor"]
-    spec = Spec(("python3", "-c", script), limits=Limits(seconds=60))
-    assert execution.execute(spec, None, None, Guards(close_descriptors=False)).exit == 0
+CARELESS = {
+    "writing the report to every descriptor": Guards(close_descriptors=False),
+    "an orphan that leaves well first": Guards(own_command=False),
+}
+"""Where these forgeries succeed. The others would fool a harness that reads its verdict from the output, or asks a shell."""
+
+
+@pytest.mark.parametrize("name", CARELESS)
+def test_the_status_is_forged_without_its_guard(name: str) -> None:
+    spec = Spec(("python3", "-c", FORGERIES[name][0]), limits=Limits(seconds=60))
+    assert execution.execute(spec, None, None, CARELESS[name]).exit == 0
 
 
 def test_bounding_pid_1_to_death_yields_no_status() -> None:
@@ -146,3 +152,9 @@ def test_pid_1_runs_nothing_of_the_workspace(planted: Workspace, env: dict[str, 
     """Guards: pid 1 runs isolated, its code comes by a descriptor, and the command's environment never reaches it."""
     done: Finished = runner.run(Spec(("/bin/sh", "-c", "exit 7"), planted, env=env))
     assert done.exit == 7
+
+
+def test_an_interpreter_that_is_not_isolated_runs_it(planted: Workspace) -> None:
+    """Without: the same modules are imported from the working directory, and answer for the program."""
+    program = [sys.executable, "-S", "-c", "import resource, sys; sys.exit(7)"]
+    assert subprocess.run(program, cwd=planted.template, check=False).returncode == 0

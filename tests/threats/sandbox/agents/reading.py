@@ -5,9 +5,8 @@ import glob
 import importlib.util
 import os
 import socket
-import struct
 
-from tests.threats.sandbox.agents.common import FACTS, read, syscall
+from tests.threats.sandbox.agents.common import FACTS, INHERITED, read, scratch, syscall
 
 
 def oracle_by_its_host_path():
@@ -20,14 +19,26 @@ def oracle_through_own_root():
     return read("/proc/self/root" + FACTS["oracle"])
 
 
+def through_anybody(path):
+    """A file through the /proc entry of pid 1, or of whoever else can be seen; pid 1's refusal if nobody helps."""
+    refusals = []
+    for number in sorted(map(int, filter(str.isdigit, os.listdir("/proc")))):
+        try:
+            if number not in (os.getpid(), os.getppid()):
+                return read(f"/proc/{number}/{path}")
+        except OSError as error:
+            refusals.append(error)
+    raise refusals[0]
+
+
 def oracle_through_root_of_pid_1():
     """Guard: pid 1 is undumpable, and its root is the same one."""
-    return read("/proc/1/root" + FACTS["oracle"])
+    return through_anybody("root" + FACTS["oracle"])
 
 
 def oracle_through_cwd_of_pid_1():
     """Guard: pid 1 is undumpable."""
-    return read("/proc/1/cwd/../../../../../.." + FACTS["oracle"])
+    return through_anybody("cwd/../../../../../../../../.." + FACTS["oracle"])
 
 
 def oracle_by_climbing():
@@ -37,8 +48,9 @@ def oracle_by_climbing():
 
 def oracle_through_a_planted_link():
     """Guard: a link is resolved inside, where nothing of that name exists."""
-    os.symlink(FACTS["oracle"], "/tmp/planted")
-    return read("/tmp/planted")
+    planted = os.path.join(scratch(), "planted")
+    os.symlink(FACTS["oracle"], planted)
+    return read(planted)
 
 
 def oracle_through_the_stage():
@@ -51,18 +63,7 @@ def oracle_through_the_stage():
 
 def oracle_through_inherited_descriptors():
     """Guard: every descriptor above 2 is closed."""
-    found = []
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            if (
-                int(name) > 2
-                and os.path.isdir(f"/proc/self/fd/{name}")
-                and os.stat(int(name)).st_ino != os.stat("/proc/self/fd").st_ino
-            ):
-                found.append(os.readlink(f"/proc/self/fd/{name}"))
-        except OSError:
-            continue
-    return found
+    return [os.listdir(number) for number in INHERITED if os.path.isdir(f"/proc/self/fd/{number}")]
 
 
 def oracle_by_searching_everything():
@@ -83,8 +84,9 @@ def oracle_by_searching_everything():
 
 def oracle_by_handle():
     """Guard: seccomp refuses open_by_handle_at, which takes any inode of a file system."""
-    handle = struct.pack("IiI", 8, 1, 2) + bytes(4)
-    return syscall("open_by_handle_at", os.open("/workspace", os.O_RDONLY), ctypes.c_char_p(handle), os.O_RDONLY) >= 0
+    place = FACTS["folder"] if os.path.isdir(FACTS["folder"]) else "/workspace"
+    number = syscall("open_by_handle_at", os.open(place, os.O_RDONLY), bytes.fromhex(FACTS["handle"]), os.O_RDONLY)
+    return os.read(number, 4096)
 
 
 def home_of_the_host():
@@ -94,7 +96,7 @@ def home_of_the_host():
 
 def homes_of_others():
     """Guard: /home holds the agent's alone, /root does not exist."""
-    return [name for place in ("/root", "/home") if os.path.isdir(place) for name in os.listdir(place) if name != "agent"]
+    return [path for path in ("/root", *glob.glob("/home/*")) if os.path.exists(path) and path != "/home/agent"]
 
 
 def secret_in_own_environment():
@@ -136,7 +138,7 @@ def descriptors_of_pid_1():
 
 def mount_arguments_in_a_command_line():
     """Guard: bubblewrap's arguments go through a descriptor, and its own process is outside this namespace of processes."""
-    return [line for line in map(read, glob.glob("/proc/[0-9]*/cmdline")) if "ro-bind" in line and "def attempt" not in line]
+    return [line for line in map(read, glob.glob("/proc/[0-9]*/cmdline")) if "--ro-bind" in line.split("\0")]
 
 
 def processes_of_the_host():
@@ -174,13 +176,13 @@ def project_and_user_in_any_account_file():
 
 def home_of_the_interpreter_in_its_files():
     """Guard: the interpreter is a copy in which the host's prefix is overwritten."""
-    wanted, found = FACTS["prefix"].encode(), []
+    wanted = FACTS["prefix"].encode()
     for folder, _names, entries in os.walk(FACTS["python"]):
         for entry in entries:
             path = os.path.join(folder, entry)
             if os.path.isfile(path) and wanted in open(path, "rb").read():
-                found.append(path)
-    return found
+                return path
+    return None
 
 
 def packages_of_the_host():
@@ -225,9 +227,10 @@ def hardware_in_sys():
     return os.listdir("/sys")
 
 
-def machine_identity():
+def settings_of_the_machine():
     """Guard: /etc is made up."""
-    return read("/etc/machine-id").strip() or "present"
+    telling = ("machine-id", "hostname", "fstab", "shadow", "resolv.conf", "ssh", "cron.d", "systemd")
+    return [name for name in telling if os.path.exists(f"/etc/{name}")]
 
 
 def keys_of_the_session():
