@@ -105,7 +105,8 @@ def _judge(scene: Scene, engine: Engine, outcome: Outcome, context: Context) -> 
         return _unanswered(scene, engine, context, detail or "no model call was answered")
     for layer, (failed, said) in zip(_BY_CALL, _results(outcome.transcript), strict=False):
         if failed:
-            return Fault(layer, said or detail)
+            alone = rehearsal.stands(scene)
+            return Fault("sandbox", alone) if alone else Fault(layer, said or detail)
     if outcome.skill_used is not True:
         return Fault("skill", "; ".join(outcome.diagnostics) or detail or "the session does not show that it was used")
     taken = handed_in.take(scene.folder, review_artifact.NAME, review_artifact.LIMIT)
