@@ -126,7 +126,7 @@ class ScriptedDoor:
 
     def __init__(self, ask: Ask, script: Script, outage: Mapping[str, Any] | None) -> None:
         self.ask, self.model, self.placeholder = ask, MODEL, KEY
-        self.folder = Path(tempfile.mkdtemp(prefix="door-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="door-"))
         self.server = _Server(str(self.folder / SOCKET), script)
         self._outage = outage
         self._traffic: Traffic | None = None
