@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.core.records import Blob
+from bench.effects import cassette_record
 from bench.effects.engines import Outcome
 from bench.effects.engines.transcript import dump
 from bench.effects.store import Store
@@ -80,9 +81,9 @@ class Account:
         calls = [dump(dict(call)).encode() + b"\n" for outcome in outcomes for call in outcome.calls]
         if calls:
             self.outputs["calls"] = self.store.put(b"".join(calls))
-        if phase.outcome.recording is not None:
-            name = "recording" if len(self.phases) == 1 else f"recording/{phase.name}"
-            self.outputs[name] = self.store.put(phase.outcome.recording)
+        tapes = [outcome.recording for outcome in outcomes if outcome.recording is not None]
+        if tapes:
+            self.outputs["recording"] = self.store.put(cassette_record.merge(tapes))
         if phase.outcome.error_kind:
             outcome = phase.outcome
             self.fail(str(outcome.error_kind), outcome.error_class or str(outcome.error_kind), outcome.error_detail or "")
