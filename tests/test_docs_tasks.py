@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 TASKS = (ROOT / "docs" / "tasks.md").read_text("utf-8")
 MIGRATING = (ROOT / "docs" / "migrating.md").read_text("utf-8")
 ARMS = (ROOT / "corpus" / "arms.yaml").read_text("utf-8")
+ARMS_PAGE = (ROOT / "docs" / "arms.md").read_text("utf-8")
 HEAD = "suite: mine\narms: [nop, gold]\ntasks:\n  - id: x\n    class: x\n    prompt: x\n    verify: x\n"
 
 
@@ -50,3 +51,14 @@ OPTIONS = "--arms --tasks --dry-run --base-url --reuse-results --out --apply"
 @pytest.mark.parametrize("knob", f"{KNOBS} {OPTIONS}".split())
 def test_every_knob_of_the_reference_is_in_the_guide(knob):
     assert f"`{knob}`" in MIGRATING
+
+
+def test_the_example_of_the_arms_page_is_read_and_names_every_arm_of_the_library():
+    text = blocks(ARMS_PAGE)[0].replace("first-task", "x")
+    suite = suites.parse_text(
+        f"suite: mine\ngraph: codeanalyzer\n{text}{HEAD.split('gold]')[1]}    source: {{dir: x}}\n",
+        ARMS,
+        path="corpus/mine.yaml",
+    )
+    assert [arm.name for arm in suite.arms] == ["workflow", "baseline", "mine"]
+    assert all(f"`{name}`" in ARMS_PAGE for name in re.findall(r"name: ([a-z_]+)", ARMS))

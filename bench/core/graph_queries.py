@@ -202,7 +202,8 @@ def _line(graph: Pdg, node: Node) -> str:
     if node.kind in ("statement", "parameter"):
         above = [n for kind, away, n, _ in graph.around(node.id) if kind == "contains" and not away]
         inside = f" in {graph.qualified(above[0].id)}" if above else ""
-        return f"{node.path}:{node.line}{last} {node.kind} {node.name}{inside}"
+        named = node.kind if node.name == node.kind else f"{node.kind} {node.name}"
+        return f"{node.path}:{node.line}{last} {named}{inside}"
     return f"{node.path}:{node.line}{last} {node.kind} {graph.qualified(node.id)}"
 
 
