@@ -11,14 +11,13 @@ import os
 import shutil
 import stat
 import tarfile
-import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.core import digest
-from bench.effects import files
+from bench.effects import aside, files
 from bench.effects.store import Store
 from bench.errors import IntegrityError, SourceError
 
@@ -26,7 +25,6 @@ MAX_ENTRIES = 250_000
 MAX_BYTES = 2 << 30
 STAMP = 946_684_800
 """Modification time of every unpacked file: 2000-01-01T00:00:00Z, so that trees are alike wherever they are expanded."""
-_HALF = ".new-"
 _EXPANDING = threading.Lock()
 
 
@@ -184,32 +182,13 @@ def expand(store: Store, blob: str, finish: Finish | None = None, *, variant: st
 
 
 def _make(store: Store, blob: str, finish: Finish | None, target: Path) -> Path:
-    home = target.parent
-    home.mkdir(parents=True, exist_ok=True)
-    _sweep(home)
-    making = Path(tempfile.mkdtemp(dir=home, prefix=f"{_HALF}{os.getpid()}-"))
-    try:
+    def fill(making: Path) -> None:
         entries = entries_of(store.get(blob))
         write(entries, making)
         if finish:
             finish(making, entries)
-        try:
-            making.rename(target)
-        except OSError:
-            if not target.is_dir():
-                raise
-    finally:
-        if making.exists():
-            files.remove_tree(making)
-    return target
 
-
-def _sweep(home: Path) -> None:
-    """Delete what makers that are no more (killed, out of power) left half-made."""
-    for half in home.glob(f"{_HALF}*-*"):
-        maker = half.name.removeprefix(_HALF).partition("-")[0]
-        if Path("/proc/self").exists() and not Path("/proc", maker).exists():
-            files.remove_tree(half)
+    return aside.make(target, fill)
 
 
 def copy(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.effects import trees
+from bench.effects import aside, trees
 from bench.effects.store import open_store
 from bench.effects.trees import Entry
 from bench.errors import CorpusError, IntegrityError, SourceError
@@ -122,7 +122,7 @@ def test_expand_makes_once_among_many_and_cleans_up_after_a_failure(tmp_path):
 def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path):
     store = open_store(tmp_path)
     blob = store.put(trees.pack([Entry("f", "100644", b"x")])).blob
-    dead, alive = tmp_path / "trees/.new-999999999-a", tmp_path / f"trees/.new-{os.getppid()}-b"
+    dead, alive = (tmp_path / f"trees/.new-{aside.maker().split('-')[0]}-{number}-x" for number in (999999999, os.getppid()))
     for half in (dead, alive):
         (half / "deep").mkdir(parents=True)
     trees.expand(store, blob)

@@ -16,6 +16,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from bench.effects import aside
 from bench.effects.removal import remove_tree
 from bench.effects.sandbox import Workspace, tree
 from bench.effects.sandbox.layers import Layers
@@ -62,20 +63,12 @@ def _place(workspace: Workspace) -> Path:
 
 
 def _new_place() -> Path:
-    # The process's number within its namespace of processes: who may sweep it, once that process is gone.
-    room = Path("/proc/self/ns/pid").stat().st_ino
-    return Path(tempfile.mkdtemp(prefix=f"{MARK}{room}-{os.getpid()}-"))
+    return Path(tempfile.mkdtemp(prefix=f"{MARK}{aside.maker()}-"))
 
 
 def sweep() -> None:
     """Delete the copies of a process of this user that was killed before it could."""
-    room = Path("/proc/self/ns/pid").stat().st_ino
-    for left in Path(tempfile.gettempdir()).glob(f"{MARK}{room}-*-*"):
-        owner = left.name.split("-")[2]
-        with contextlib.suppress(FileNotFoundError):
-            status = left.lstat()
-            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode) and not Path("/proc", owner).exists():
-                remove_tree(left)
+    aside.sweep(Path(tempfile.gettempdir()), MARK)
 
 
 def clone(source: Path, target: Path) -> int:

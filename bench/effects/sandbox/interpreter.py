@@ -13,12 +13,11 @@ import os
 import shutil
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from bench.core import digest
-from bench.effects import env, files
+from bench.effects import aside, env
 from bench.effects.interpreter import minor
 from bench.effects.sandbox import DEPENDENCIES
 from bench.errors import MissingPart
@@ -50,23 +49,7 @@ def neutral() -> Path:
     target = home / f"python-{name}"
     if (target / "bin" / "python3").exists():
         return target
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        making = Path(tempfile.mkdtemp(dir=home, prefix=".new-"))
-    except OSError as error:
-        raise files.storage_fault(error, home) or error from error
-    try:
-        _copy(base, stdlib, program, making)
-        making.chmod(0o755)
-        try:
-            making.rename(target)
-        except OSError:
-            if not target.is_dir():
-                raise
-    finally:
-        if making.exists():
-            files.remove_tree(making)
-    return target
+    return aside.make(target, functools.partial(_copy, base, stdlib, program))
 
 
 @functools.cache
