@@ -11,7 +11,7 @@ from bench.make.index import ABSENT
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
-FREE_OF_INPUT_STATE = frozenset({"aggregate", "health", "report"})
+FREE_OF_INPUT_STATE = frozenset({"aggregate", "health", "promotion", "report"})
 """Kinds that are made from whatever is there: a missing or unusable input is part of what they report."""
 
 

@@ -19,7 +19,7 @@ from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
 from bench.effects.context import REMAINING, Context, Job, Made
 from bench.errors import BenchError, Cancelled, CorpusError, EnvironmentRefused, IntegrityError, UsageError
-from bench.make import costs, revoke
+from bench.make import costs, laid_out, revoke
 from bench.make.admission import Ticket
 from bench.make.decide import Verdict, decide, shut_gate
 from bench.make.progress import Progress
@@ -126,7 +126,7 @@ def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Reco
         if workspace.store.find(record.key) is None:
             workspace.store.put_record(record)
         workspace.index.note(step.target, record, workspace.sign(step))
-    lay_out(workspace, step, record)
+    laid_out.lay_out(workspace, step, record)
     return ("restored" if restored else "reused"), record
 
 
@@ -145,7 +145,7 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     if record.state == records.FINAL or (record.state == records.UNUSABLE and step.paid):
         workspace.store.put_record(record)
     _write(workspace, step, record)
-    lay_out(workspace, step, record)
+    laid_out.lay_out(workspace, step, record)
     if record.state == records.FINAL:
         return ("measured" if step.kind == "session" else "built"), record
     return record.state, record
@@ -251,35 +251,6 @@ def _keep_attempts(workspace: Workspace, step: Step, verdict: Verdict) -> None:
         name, number = revoke.next_attempt(workspace, step)
         files.write_atomic(name, old.to_bytes())
         workspace.journal.write("kept", kind=step.kind, name=step.name, attempt=number, record_key=old.key)
-
-
-def lay_out(workspace: Workspace, step: Step, record: Record) -> None:
-    """Put a report's files where people read them. Nothing is taken from there."""
-    if step.kind != "report":
-        return
-    folder = workspace.layout.report_folder(step.name)
-    wanted = {name: blob for name, blob in record.outputs.items()}
-    if folder.is_dir():
-        for old in sorted(folder.rglob("*"), reverse=True):
-            if old.is_file() and old.relative_to(folder).as_posix() not in wanted:
-                old.unlink()
-    for name, blob in wanted.items():
-        path = folder / name
-        data = workspace.store.get(blob.blob)
-        if not path.is_file() or path.read_bytes() != data:
-            files.write_atomic(path, data, sync=False)
-
-
-def laid_out_faults(workspace: Workspace) -> list[str]:
-    """Report files that are not what their record says."""
-    faults = []
-    for step in workspace.steps.values():
-        record = workspace.read(step.target) if step.kind == "report" else None
-        for name, blob in record.outputs.items() if record else ():
-            path = workspace.layout.report_folder(step.name) / name
-            if not path.is_file() or digest.of_bytes(path.read_bytes()) != blob.blob:
-                faults.append(f"{step.id}: {name} is not the file that was made")
-    return faults
 
 
 def _logger(workspace: Workspace, step: Step) -> Callable[[str], None]:

@@ -117,6 +117,7 @@ class Pipeline:
             *(f"session:{name}/{cell.name}" for cell in chosen.cells),
             *(f"cell:{name}/{cell.name}" for cell in chosen.cells),
             f"health:{name}",
+            *(f"promotion:{name}/{arm.name}" for arm in chosen.arms if arm.role == "candidate"),
             f"report:{name}",
         ]
 

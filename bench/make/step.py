@@ -42,6 +42,9 @@ class Step:
     @property
     def targets(self) -> list[str]:
         """The record first, then what is laid out from it for people to read."""
+        if self.kind == "promotion":
+            folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{self.name.partition('/')[0]}"
+            return [self.target, f"{folder}/{self.hints['file']}"]
         if self.kind != "report":
             return [self.target]
         folder = f"{layout.ARTIFACTS}/{layout.FOLDERS[self.kind]}/{self.name}"

@@ -7,6 +7,7 @@ from collections import Counter
 import bench.layout as layout
 from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
+from bench.make import verdicts
 from bench.make.index import Facts
 from bench.make.pipeline import Pipeline
 from bench.make.workspace import Run
@@ -40,7 +41,7 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
             code = max(code, _suite(pipeline, name, judged=f"suite:{name}" in names or f"health:{name}" in names))
         elif f"health:{name}" in names:
             code = max(code, _health(pipeline, name, told=True))
-    return code
+    return max(code, verdicts.tell(pipeline, names))
 
 
 def outage(run: Run) -> bool:
@@ -69,6 +70,7 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
         if f"suite:{name}" in names or f"report:{name}" in names:
             report = pipeline.workspace.said(layout.record("report", name)) or {}
             lines += [str(line) for line in report.get("summary", [])]
+            lines += verdicts.lines(pipeline, name) if f"suite:{name}" in names else []
             lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
         elif f"health:{name}" in names:
             health = pipeline.workspace.said(layout.record("health", name)) or {}
@@ -90,6 +92,8 @@ def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
     report = pipeline.workspace.said(layout.record("report", name))
     if report is not None:
         for line in report.get("summary", []):
+            console.say(line)
+        for line in verdicts.lines(pipeline, name) if judged else ():
             console.say(line)
         folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}"
         console.say(f"report: {folder}/index.html · {folder}/report.md · {folder}/results.jsonl")

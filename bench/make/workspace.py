@@ -236,7 +236,10 @@ class Workspace:
         return record
 
     def laid_out(self, path: str) -> bool:
-        """Whether a report's file stands as its record says."""
-        suite = path.split("/", 3)[2]
-        facts = self.index.known(layout.record("report", suite))
+        """Whether a report's file, or a promotion's, stands as its record says."""
+        suite, name = path.split("/", 3)[2:]
+        target = layout.record("report", suite)
+        if name.startswith("promotion"):
+            target = next((s.target for s in self.steps.values() if s.kind == "promotion" and path in s.targets), target)
+        facts = self.index.known(target)
         return facts is not None and self.index.file_digest(path) in facts.blobs

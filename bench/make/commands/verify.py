@@ -11,8 +11,8 @@ from bench.core import digest, keys, protocols, records
 from bench.core.records import Record
 from bench.effects import clock, console
 from bench.errors import IntegrityError
+from bench.make import laid_out, recheck
 from bench.make.commands.base import StepCommand
-from bench.make.execute import laid_out_faults
 from bench.make.workspace import CLOCK_SLACK, Workspace
 
 FAULTY = 1
@@ -49,7 +49,8 @@ class Verify(StepCommand):
                 user = users.get(name)
                 remedy = f"`doit clean '{user}'`, then doit makes it again" if user else "no record on disk uses them"
                 faults.append(f"{error.where}: {error.what}; {remedy}")
-        faults += laid_out_faults(workspace)
+        faults += laid_out.faults(workspace)
+        faults += list(_foreign_faults(workspace))
         for fault in faults:
             console.say_err(f"error: {console.visible(fault)}")
         console.say(f"{len(found)} records, {blobs} blobs: " + ("all hold" if not faults else f"{len(faults)} faults"))
@@ -106,10 +107,20 @@ def _record_faults(workspace: Workspace, path: str, record: Record) -> Iterator[
     if _key_of(record) != record.key:
         yield f"{where}: its key does not follow from its own params and inputs"
     entry = workspace.store.entry(record.key)
+    if record.kind == "promotion":
+        yield from recheck.faults(workspace, record)
     if entry is not None and entry.renamed(record.name).seal != record.seal:
         yield f"{where}: differs from what the store holds for its key"
     elif not workspace.vouched(record, alone=entry is None):
         yield f"{where}: neither the store nor the journal vouches for it"
+
+
+def _foreign_faults(workspace: Workspace) -> Iterator[str]:
+    """Promotions that came from elsewhere: older ones are readable, and that is all that they are."""
+    for path, found, version in recheck.foreign(workspace):
+        yield from (f"{path}: {fault}" for fault in found)
+        if not found:
+            console.say(f"note: {console.visible(path)} is a promotion of schema {version} that no step here made")
 
 
 def _moment(text: Any) -> datetime.datetime | None:

@@ -1,0 +1,113 @@
+"""The rows of promotions: one per candidate of a suite, with what its decision is bound to. Nothing is decided here.
+
+A candidate is decided together with every other one that carries its overlay: an overlay is one change (failure mode 15).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+import bench.layout as layout
+from bench.core.lock import source_id
+from bench.core.suite import Arm, Suite, Task
+from bench.make.pipeline import Pipeline
+
+CANDIDATE, COMPARATOR = "candidate", "comparator"
+
+
+def rows(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, str | None], dict[str, Any]]]:
+    """(name, keyed params, needs, hints) of each candidate that a suite runs, in the suite's order."""
+    for name in pipeline.suites:
+        candidates = names(pipeline, name)
+        for candidate in candidates:
+            required = _required(pipeline, name, candidate)
+            params = _params(pipeline, name, candidate, required)
+            file = "promotion.json" if len(candidates) == 1 else f"promotion-{candidate}.json"
+            yield f"{name}/{candidate}", params, _needs(pipeline, name, required, params), {"file": file}
+
+
+def applicable(pipeline: Pipeline) -> list[str]:
+    """`<suite>/<candidate>` of every promotion."""
+    return [f"{suite}/{candidate}" for suite in pipeline.suites for candidate in names(pipeline, suite)]
+
+
+def names(pipeline: Pipeline, suite: str) -> list[str]:
+    """The candidates whose promotion a suite decides."""
+    chosen = {arm.name for arm in pipeline.matrices[suite].arms}
+    return [arm.name for arm in pipeline.suites[suite].arms if arm.role == CANDIDATE and arm.name in chosen]
+
+
+def _required(pipeline: Pipeline, name: str, candidate: str) -> list[Arm]:
+    suite = pipeline.suites[name]
+    own = suite.arm(candidate)
+    if own.overlay is None:
+        return [own]
+    return [arm for arm in suite.arms if arm.role == CANDIDATE and arm.overlay == own.overlay]
+
+
+def _params(pipeline: Pipeline, name: str, candidate: str, required: list[Arm]) -> dict[str, Any]:
+    suite, chosen = pipeline.suites[name], pipeline.matrices[name]
+    own = suite.arm(candidate)
+    thresholds = {key: value for key, value in suite.promotion.items() if key != "acknowledge"}
+    return {
+        "suite": name,
+        "profile": suite.profile,
+        "candidate": candidate,
+        "pairs": [[arm.of, arm.name] for arm in required],
+        "comparators": [arm.name for arm in suite.arms if arm.role == COMPARATOR and arm in chosen.arms],
+        "tasks": [_binding(task) for task in chosen.tasks if any(arm.runs(task.id) for arm in required)],
+        "thresholds": thresholds,
+        "acknowledge": sorted(suite.promotion.get("acknowledge", ())),
+        "max_age_days": suite.limits.max_age_days,
+        "overlay": _relative(own.overlay),
+        "homes": {PurePosixPath(skill).name: f"{layout.CORPUS}/{skill}" for arm in required for skill in arm.skills},
+    }
+
+
+def _relative(overlay: str | None) -> str | None:
+    """An overlay as a record may name it: one given by an absolute path by its last part alone."""
+    return PurePosixPath(overlay).name if overlay and overlay.startswith(("/", "~")) else overlay
+
+
+def _needs(pipeline: Pipeline, name: str, required: list[Arm], params: dict[str, Any]) -> dict[str, str | None]:
+    suite = pipeline.suites[name]
+    needs: dict[str, str | None] = {"aggregate": layout.record("aggregate", name), "health": layout.record("health", name)}
+    involved = [*params["comparators"], *(arm for pair in params["pairs"] for arm in pair)]
+    for arm in (suite.arm(one) for one in dict.fromkeys(involved)):
+        needs[f"skill/{arm.name}"] = layout.record("skill", f"{name}/{arm.name}") if arm.skills or arm.plugin else None
+    wanted = {task["id"] for task in params["tasks"]}
+    for task in suite.tasks:
+        if task.id in wanted:
+            needs |= _of_task(pipeline, suite, task)
+    return needs
+
+
+def _of_task(pipeline: Pipeline, suite: Suite, task: Task) -> dict[str, str | None]:
+    own = pipeline.task_names[suite.name, task.id]
+    return {
+        f"oracle/{task.id}": layout.record("oracle", own) if task.oracle else None,
+        f"template/{task.id}": layout.record("template", pipeline.source_name(suite, task)),
+    }
+
+
+def _binding(task: Task) -> dict[str, Any]:
+    """A task as the suite says it, in the reference's names (spec 1.1): texts by their sha256."""
+    return {
+        "id": task.id,
+        "class": task.cls,
+        "repo_identity": source_id(task.source),
+        "ref": task.source.get("ref"),
+        "prompt_digest": _digest(task.prompt),
+        "setup_digest": _digest(task.setup),
+        "verify_digest": _digest(task.verify),
+        "expensive": task.expensive,
+        "sandbox_copy": list(task.sandbox_copy),
+        "sandbox_dependencies": [{"source": source, "target": target} for source, target in task.sandbox_dependencies],
+    }
+
+
+def _digest(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
