@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,28 @@ def test_a_group_is_gone_after_its_run() -> None:
 
 def test_this_machine_bounds_processes() -> None:
     limits.check()
+
+
+NO_GROUPS = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+if libc.unshare(0x20000) or libc.mount(None, b"/", None, 0x44000, None):
+    sys.exit("cannot hide them here")
+assert libc.mount(b"none", b"/sys/fs/cgroup", b"tmpfs", 0, None) == 0
+from bench.effects.sandbox import limits
+from bench.errors import SandboxRefused
+try:
+    limits.check()
+    print("bounded")
+except SandboxRefused as refused:
+    print(refused.what)
+"""
+
+
+def test_root_without_a_control_group_is_refused_and_nobody_else() -> None:
+    """See docs/decisions/009: RLIMIT_NPROC does not bind the machine's root."""
+    done = subprocess.run([sys.executable, "-c", NO_GROUPS], capture_output=True, text=True, check=False)
+    if os.getuid() == 0 and "cannot hide" not in done.stderr:
+        assert done.stdout == "no writable control group, and resource limits do not bind root\n", done.stderr
+    else:
+        limits.check()
