@@ -12,10 +12,8 @@ PLAN, WORK, REVIEW = "plan", "work", "review"
 PLAN_FILE = "docs/plans/implementation-plan.md"
 """Where a planning session writes, relative to the workspace; the session that works on it is told the same path."""
 PLAN_BYTES = 256 << 10
-ROOT_NOISE = frozenset({".claude.json", ".claude/settings.local.json"})
-"""Files that the client was seen to leave at the workspace's root."""
 WRITES = ".claude/.cc-writes"
-"""A directory that it was seen to leave at any depth."""
+"""A directory that the client was seen to leave at any depth, and all that it was."""
 NAMED = 5
 """Paths named in a diagnostic at most."""
 Tree = Mapping[str, str]
@@ -24,7 +22,7 @@ Tree = Mapping[str, str]
 
 def noise(path: str) -> bool:
     """Whether a path is the client's own."""
-    return path in ROOT_NOISE or path.startswith(f"{WRITES}/") or f"/{WRITES}/" in path
+    return path.startswith(f"{WRITES}/") or f"/{WRITES}/" in path
 
 
 def strayed(before: Tree, after: Tree, allowed: frozenset[str] = frozenset()) -> list[str]:

@@ -14,6 +14,7 @@ from bench.core import phases, records, review_artifact
 from bench.core.records import Record
 from bench.effects.context import Context, Made
 from bench.steps import session, skill
+from tests.core.test_pdg import EXAMPLE
 from tests.effects.engines.claude.scripted import MODEL, Script, ScriptedGateway, text, tool, turns
 from tests.steps.making import context_at, job_of
 from tests.steps.test_session import LIMITS, SKILL, changed, nothing_left, record, template_of
@@ -180,6 +181,28 @@ def test_review_by_write_and_by_rename(bench: Bench) -> None:
         assert made.body["review"] == {"written": True, "diagnostic": None, "fault": None}
         assert made.body["workspace_changed"] is False
     assert "Edit" not in bench.offered()
+
+
+def test_graph_tools_answer_over_the_mounted_snapshot(bench: Bench) -> None:
+    bench.inputs["graph"] = record("graph", Made({}, {"graph": bench.context.store.put(json.dumps(EXAMPLE).encode())}))
+    made = bench.play(turns([tool("mcp__graph__definition", target="Shape")], [text("Done.")]))
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert made.body["tool_use_counts"] == {"mcp__graph__definition": 1}
+    assert "definitions of Shape: 1" in bench.answers(made)[0]
+    assert "mcp__graph__callers" in bench.offered()
+
+
+def test_a_plugins_skill_is_found_under_its_plugins_name(bench: Bench) -> None:
+    files = {
+        "plugin/.claude-plugin/plugin.json": json.dumps({"name": "acme", "version": "1.0.0"}).encode(),
+        "plugin/skills/greeting/SKILL.md": SKILL.encode(),
+    }
+    params = {"skills": [], "overlay": False, "plugin": {"version": "1.0.0", "expects": ["greeting"]}}
+    bench.inputs["skill"] = record("skill", skill.make(job_of("skill", bench.context, params, files), bench.context))
+    script = turns([tool("Skill", skill="acme:greeting")], [bash("touch /opt/plugin/x", 2)], [text("Done.")])
+    made = bench.play(script, expected_skills={"work": "greeting"})
+    assert (made.state, made.body["error_detail"], made.body["skill_invoked"]) == (records.FINAL, None, True)
+    assert "Read-only file system" in bench.answers(made)[1]
 
 
 def test_the_same_conversation_gives_the_same_transcript(bench: Bench) -> None:
