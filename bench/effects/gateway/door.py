@@ -28,6 +28,8 @@ from bench.effects.redact import Redactor
 SETTLE_S = 5.0
 """How long the end of a session waits for the lines of its last calls."""
 BUDGET_SETTLE_S = 2.0
+MOST_CONNECTIONS = 64
+"""At a time; a client with a dozen subagents uses about as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,11 @@ class SocketDoor:
     def _serve(self, connection: socket.socket) -> None:
         exchange = Exchange(connection)
         with self._guard:
+            crowded = len(self._sockets) >= 2 * MOST_CONNECTIONS  # each call holds two
             self._sockets.add(connection)
         try:
+            if crowded:
+                return
             for asked in exchange.requests():
                 self._one(exchange, asked)
         except Oversized:
@@ -163,11 +168,11 @@ class SocketDoor:
         self.revoke()
         with self._guard:
             if self._traffic is None:
-                self._traffic = self._told()
                 with contextlib.suppress(OSError):
                     self._listener.shutdown(socket.SHUT_RDWR)
                 self._listener.close()
                 shutil.rmtree(self.folder, ignore_errors=True)
+                self._traffic = self._told()
                 self._parts.closed()
             return self._traffic
 

@@ -44,7 +44,7 @@ class Forwarder:
             connection.connect()
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             hold(connection.sock)
-            connection.request("POST", call.path, json.dumps(call.body).encode(), self._headers(call, number))
+            connection.request("POST", call.path, call.data, self._headers(call, number))
             response = connection.getresponse()
             kind = response.headers.get("content-type") or "application/json"
             if response.status >= 400:

@@ -104,6 +104,8 @@ class Call:
     path: str
     body: Mapping[str, Any]
     headers: Mapping[str, str]
+    data: bytes = b""
+    """The body as it is sent on."""
 
     @property
     def stream(self) -> bool:
@@ -132,32 +134,45 @@ class Gate:
 
     def judge(self, asked: Asked) -> Call | Answer:
         """A call, or the answer that it gets instead."""
+        barred = self._barred(asked)
+        if barred is not None:
+            return barred
+        try:
+            body = json.loads(asked.body)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            return self._malformed(asked, "the request's body is no JSON object")
+        if body.get("model") != self._model:
+            return self.note(asked, "model", model=str(body.get("model"))[:100])
+        if not _shaped(body.get("messages")):
+            return self._malformed(asked, "messages: not a list of messages")
+        if not _runs_itself(body.get("tools")):
+            return self.note(asked, "server tool")
+        if asked.path == COUNT:
+            return Answer(200, json.dumps({"input_tokens": estimate(asked.body)}).encode())
+        kept = _rebuilt(asked.path, body)
+        try:
+            return Call(asked.path, kept, _kept(asked), json.dumps(kept).encode())
+        except RecursionError:
+            return self._malformed(asked, "the request is nested too deeply")
+
+    def _barred(self, asked: Asked) -> Answer | None:
+        """Why a request is not even read."""
         if asked.method == "HEAD":
             return Answer(404, b"")  # a client's look whether anybody is there
         if self._shut is not None:
             return self.note(asked, self._shut)
         if asked.method != "POST" or asked.path not in (*FIELDS, COUNT):
             return self.note(asked, "route")
-        if not self._knows(asked):
+        known = self._knows(asked)
+        if not known or (self._client and not asked.headers.get("user-agent", "").startswith(self._client)):
             with self._guard:
                 self.foreign += 1
-            return self.note(asked, "key")
-        try:
-            body = json.loads(asked.body)
-        except (ValueError, RecursionError):
-            body = None
-        if not isinstance(body, dict):
-            return self.note(asked, "body", refusal(400, "invalid_request_error", "the request's body is no JSON object"))
-        if body.get("model") != self._model:
-            return self.note(asked, "model", model=str(body.get("model"))[:100])
-        if self._client and not asked.headers.get("user-agent", "").startswith(self._client):
-            with self._guard:
-                self.foreign += 1
-        if asked.path == COUNT:
-            return Answer(200, json.dumps({"input_tokens": estimate(body)}).encode())
-        if not _runs_itself(body.get("tools")):
-            return self.note(asked, "server tool")
-        return Call(asked.path, _rebuilt(asked.path, body), _kept(asked))
+        return None if known else self.note(asked, "key")
+
+    def _malformed(self, asked: Asked, why: str) -> Answer:
+        return self.note(asked, "body", refusal(400, "invalid_request_error", why))
 
     def _knows(self, asked: Asked) -> bool:
         given = [asked.headers.get("x-api-key"), asked.headers.get("authorization", "").removeprefix("Bearer ") or None]
@@ -174,9 +189,28 @@ class Gate:
         return refusal(403, "permission_error", f"this door serves {self._model} only, and refuses: {why}")
 
 
-def estimate(body: Mapping[str, Any]) -> int:
-    """Tokens of a request, four characters each: an answer to the client's question that asks no provider."""
-    return max(1, len(json.dumps([body.get("system"), body.get("messages"), body.get("tools")])) // 4)
+def estimate(body: bytes) -> int:
+    """Tokens of a request, four bytes each: an answer to the client's question that asks no provider."""
+    return max(1, len(body) // 4)
+
+
+def _shaped(messages: Any) -> bool:
+    """Whether messages have the shape that cassettes read: what they say is the provider's to judge."""
+    if messages is None:
+        return True
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return False
+    return all(_parts(message.get("content")) and _objects(message.get("tool_calls")) for message in messages)
+
+
+def _parts(content: Any) -> bool:
+    if content is None or isinstance(content, str):
+        return True
+    return isinstance(content, list) and all(isinstance(p, dict) and _parts(p.get("content")) for p in content)
+
+
+def _objects(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))
 
 
 def _runs_itself(tools: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from bench.core import outages
 from bench.effects import clock
 from bench.effects.gateway import usage
+from bench.errors import StepFailed
 
 POLL_S = 0.02
 
@@ -60,7 +61,10 @@ class Ledger:
         self._offset += len(data)
         *whole, self._rest = (self._rest + data).split(b"\n")
         for text in whole:
-            line = json.loads(text)
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue  # a line torn by a full disk: its call is one without a line
             # LiteLLM may tell both kinds of hooks of one call.
             name = (line.get("upstream_id"), line.get("status"))
             if name[0] is None or name not in self._seen:
@@ -69,9 +73,13 @@ class Ledger:
 
 
 def entry(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A usage line as `Traffic.calls` holds it. Raises StepFailed for counts that cannot be."""
-    native = line.get("native_usage")
-    counted = usage.normalised(native, usage.form_of(native)) if line.get("status") in ("ok", "cut") else None
+    """A usage line as `Traffic.calls` holds it. Counts that cannot be are unknown, and `fault` says why: what a provider
+    miscounts must not cost the session that was paid for."""
+    native, fault = line.get("native_usage"), None
+    try:
+        counted = usage.normalised(native, usage.form_of(native)) if line.get("status") in ("ok", "cut") else None
+    except StepFailed as refused:
+        counted, fault = None, str(refused)
     names = (
         "status",
         "requested_model",
@@ -83,6 +91,8 @@ def entry(line: Mapping[str, Any]) -> dict[str, Any]:
         "completed_at",
     )
     made = {name: line.get(name) for name in names} | {"usage": counted, "dollars": line.get("list_price_usd")}
+    if fault is not None:
+        made["fault"] = fault
     if line.get("status") == "failed":
         made |= {"http_status": line.get("http_status"), "error": line.get("error_type") or line.get("error_class")}
     return made

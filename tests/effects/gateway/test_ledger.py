@@ -33,6 +33,7 @@ def test_a_torn_line_is_read_when_it_is_whole(tmp_path: Path):
     found = Ledger(path)
     assert found.lines("s") == []
     text = json.dumps(line("1"))
+    write(path, {"session_id": "t"}, rest="{torn by a full disk}\n")
     write(path, line("0"), rest=text[:20])
     assert [one["call"] for one in found.lines("s")] == ["0"]
     write(path, rest=text[20:] + "\n")
@@ -63,6 +64,9 @@ def test_entries_hold_four_counts_or_none():
     failed = ledger.entry(line(status="failed", http_status=429, error_type="rate_limit_error", error_class="X"))
     assert (failed["usage"], failed["http_status"], failed["error"]) == (None, 429, "rate_limit_error")
     assert ledger.entry(line(native_usage=None))["usage"] is None
+    odd = ledger.entry(line(native_usage=USAGE | {"prompt_tokens": 1}))
+    assert odd["usage"] is None
+    assert "-7 input_tokens" in odd["fault"]
 
 
 @pytest.mark.parametrize(("status", "told"), [(None, "unaccounted"), (200, "unaccounted"), (400, "failed")])

@@ -7,11 +7,16 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.effects import cassette_author, cassette_requests, cassettes
 from bench.effects.gateway import replays
-from bench.effects.gateway.gate import CHAT, MESSAGES, Call
+from bench.effects.gateway.gate import CHAT, MESSAGES, Call, Gate
+from bench.effects.gateway.recorder import Tape
 from bench.effects.gateway.replays import Replays
+from bench.effects.gateway.wire import Asked
+from bench.effects.redact import Redactor
 
 THOUGHT = {
     "id": "m",
@@ -85,3 +90,31 @@ def test_side_requests_have_no_tools_and_begin_like_nothing_recorded(path: str):
     assert not replays.is_side(call("do it"), made())
     assert json.loads(replays.side_answer(call("quota"), "m").body)["usage"] == {"input_tokens": 0, "output_tokens": 0}
     assert replays.side_answer(call("quota", stream=True), "m").kind == "text/event-stream"
+
+
+NAME = st.sampled_from(
+    ["role", "content", "type", "text", "id", "tool_use_id", "is_error", "tool_calls", "function", "name"]
+)
+ATOM = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from(["user", "assistant", "tool", "text", "tool_use", "tool_result"])
+)
+VALUE = st.recursive(ATOM, lambda v: st.lists(v, max_size=3) | st.dictionaries(NAME, v, max_size=4), max_leaves=12)
+
+
+@given(VALUE, st.sampled_from([MESSAGES, CHAT]), st.booleans())
+def test_whatever_the_gate_passes_can_be_read(messages: object, path: str, tools: bool):
+    body = {"model": "m", "messages": messages} | ({"tools": [{"name": "x"}]} if tools else {})
+    judged = Gate("m", "k").judge(Asked("POST", path, {"x-api-key": "k"}, json.dumps(body).encode()))
+    if not isinstance(judged, Call):
+        return
+    cassette = made()
+    if not replays.is_side(judged, cassette):
+        found = cassettes.Player(cassette, skills={}, run=0).answer(replays.request_of(judged, cassette.model))
+        assert isinstance(found, cassettes.Mismatch | list)
+    tape = Tape("p/m", None, {}, 0)
+    if path == MESSAGES:
+        tape.add(judged.body, [{"type": "message"}])
+    assert tape.cassette(Redactor()) is None or judged.body.get("tools")
