@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.core import arm_rules, model_id, nearest, semver
+from bench.core import arm_rules, model_id, nearest, overrides_gate, semver
 from bench.core.names import shown
 from bench.core.numbers import plain_number
 from bench.core.suite import EFFORTS, Suite
@@ -150,6 +150,7 @@ VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "expected_usd": _expected,
     "arms": _arms,
     "tasks": _tasks,
+    **overrides_gate.VARIABLES,
 }
 """The variables that a suite knows; others (`sandbox`, `record`) concern the run and not the suite."""
 PLUGIN = ("plugin_dir", "plugin_version")

@@ -6,10 +6,12 @@ stops the run instead, and writes nothing.
 
 from __future__ import annotations
 
+import datetime
 import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -133,6 +135,8 @@ def _take(workspace: Workspace, step: Step, verdict: Verdict) -> tuple[str, Reco
 def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | None = None) -> tuple[str, Record]:
     _keep_attempts(workspace, step, verdict)
     made, raw = _make(workspace, step, verdict, ticket)
+    if step.paid:
+        made = replace(made, notes={**made.notes, "attempts": _tries(workspace, step, verdict.key) + 1})
     record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     facts = {"kind": step.kind, "name": step.name, "state": record.state, "spent_usd": record.body.get("spent_usd", 0)}
@@ -149,6 +153,13 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     if record.state == records.FINAL:
         return ("measured" if step.kind == "session" else "built"), record
     return record.state, record
+
+
+def _tries(workspace: Workspace, step: Step, key: str) -> int:
+    """Earlier attempts, revoked ones too, that are no older than evidence may be: whoever tries again until it looks good
+    is seen by the gate, and whoever measures again what grew old is not."""
+    days = datetime.timedelta(days=step.max_age_days or 0)
+    return workspace.journal.tries(key, clock.stamp(clock.now_utc() - days) if days else "")
 
 
 def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | None) -> tuple[Made, dict[str, Blob]]:

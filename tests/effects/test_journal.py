@@ -87,3 +87,13 @@ def test_foreign_lines_are_passed_over(journal: Journal, line: bytes):
     journal.path.write_bytes(line + b"\n")
     built(journal)
     assert Journal(journal.path).attempts(KEY) == 1
+
+
+def test_tries_count_what_was_revoked_too_and_not_what_is_too_old(journal: Journal):
+    built(journal, "s1")
+    journal.write("revoked", kind="session", name="x", key=KEY)
+    built(journal, "s2")
+    journal.write("built", kind="session", name="x", key=KEY, content="c", seal="s3", charged=False)
+    journal.write("built", kind="session", name="y", key="other", content="c", seal="s4")
+    assert journal.tries(KEY, "") == 2
+    assert journal.tries(KEY, "2999-01-01T00:00:00Z") == 0

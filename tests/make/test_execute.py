@@ -183,6 +183,21 @@ def test_every_paid_attempt_is_kept_even_when_counting_starts_again(workspace: W
     assert json.loads(revoked.read_bytes())["body"]["attempt"] == 2
 
 
+def test_a_session_says_how_often_it_was_tried(workspace: Workspace):
+    """Re-run until lucky: revoking a bad result hides nothing from the gate."""
+    from bench.make import revoke
+
+    paid = step(unusable(), paid=True, retries=1, max_age_days=90)
+    for _ in range(2):
+        build(workspace, paid)
+    revoke.revoke(workspace, paid)
+    build(workspace, step(final(), paid=True, retries=1, max_age_days=90))
+    assert record(workspace, paid.target)["notes"]["attempts"] == 3
+    free = step(final(), "x", "template")
+    build(workspace, free)
+    assert "attempts" not in record(workspace, free.target)["notes"]
+
+
 def test_a_free_unusable_runs_again_by_itself(workspace: Workspace):
     work = unusable(0)
     assert [build(workspace, step(work)) for _ in range(3)] == ["unusable"] * 3
