@@ -131,6 +131,12 @@ def task_promotion():
         yield step("promotion", name, params, needs=needs, hints=hints)
 
 
+def task_apply():
+    """a promoted candidate into the working tree, all or nothing; never part of a bare doit"""
+    for name in promotions.applicable(PIPELINE):
+        yield {"name": name, "actions": None, "task_dep": [f"promotion:{name}"]}
+
+
 def task_report():
     """report.md, index.html and results.jsonl of a suite"""
     for name in PIPELINE.suites:

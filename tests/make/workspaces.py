@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bench
+from bench.effects.cassette_author import authored
 from bench.layout import FOLDERS
 
 CODE = Path(bench.__file__).resolve().parent.parent
@@ -160,6 +161,46 @@ def tiny(root: Path) -> Path:
 def many(root: Path, arms: int = 10) -> Path:
     """Ten independent cells: A/A arms that change nothing, told apart by their replica."""
     return write(root, arms=[ARMS[0] | {"name": f"nop{n}", "replica": n} for n in range(arms)])
+
+
+SKILL = "---\nname: mend\ndescription: How to mend an adder.\n---\nLook, then change.\n"
+USAGE = {"input_tokens": 1000, "output_tokens": 100}
+
+
+def promoted(root: Path) -> Path:
+    """A git repository with a candidate that resolves what its incumbent does not, and a mirror of the skill."""
+    arms = [
+        *ARMS,
+        {"name": "incumbent", "role": "incumbent", "engine": "loop", "skills": ["skills/mend"], "expects": "mend"},
+        {"name": "candidate", "role": "candidate", "of": "incumbent", "overlay": "candidates/mend"},
+    ]
+    write(root, model="replay/tiny", runs=3, arms=arms, mirrors=["plugin/skills"])
+    better = SKILL.replace("Look, then change.", "Look, change, then check.")
+    put(root, "corpus/candidates/mend/mend/SKILL.md", better)
+    for home in ("corpus/skills", "plugin/skills"):
+        put(root, f"{home}/mend/SKILL.md", SKILL)
+    put(root, ".gitignore", "artifacts/\n")
+    said = [_mending(SKILL, "true"), _mending(better, "sed -i 's/- /+ /' adder.sh")]
+    (root / "corpus/cassettes").mkdir()
+    (root / "corpus/cassettes/tiny.json").write_bytes(authored("anthropic/claude-sonnet-4-5", "anthropic", said))
+    prices = {"anthropic/claude-sonnet-4-5": {"input": 3, "cache_creation": 3.75, "cache_read": 0.3, "output": 15}}
+    put(root, "corpus/prices.json", json.dumps({"schema": 1, "source": "made up", "date": "2026-01-01", "models": prices}))
+    commit(root)
+    return root
+
+
+def _mending(skill: str, command: str) -> dict[str, Any]:
+    commands = ["cat /opt/skills/mend/SKILL.md", command]
+    turns = [{"text": "So.", "commands": [one], "usage": USAGE} for one in commands]
+    talk = {"prompt": "Mend the adder.", "skills": ["mend"], "offer": {"mend": skill}, "turns": turns}
+    return talk | {"final": {"text": "Done.", "usage": USAGE}}
+
+
+def commit(root: Path) -> None:
+    """Commit all that is there."""
+    identity = ["-c", "user.name=t", "-c", "user.email=t@invalid", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
 
 
 def copied(built: Path, target: Path) -> Path:

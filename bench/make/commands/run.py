@@ -32,10 +32,11 @@ class Run(StepCommand):
         from bench.make import conduct, glance
 
         pipeline = self.pipeline
+        applies = [word for word in args if word.partition(":")[0] == "apply"]
         conduct.check_workers(params["process"])
         with contextlib.ExitStack() as stack:
             self._hold = partial(stack.enter_context, conduct.writing(pipeline.workspace, wait=params["wait"]))
-            declared = glance.declared(self.loader.namespace)
+            declared = None if applies else glance.declared(self.loader.namespace)
             words = args or self.loader.namespace["DOIT_CONFIG"]["default_tasks"]
             found = glance.chosen(pipeline.workspace, declared, words) if declared else None
             if found is not None:
@@ -53,6 +54,15 @@ class Run(StepCommand):
         closure = self.closure(names)
         if not workspace.index.writable:
             self._hold()
+        if any(name.partition(":")[0] == "apply" for name in names):
+            return self._apply(names)
         words = [] if self.sel_default_tasks else list(self.sel_tasks or [])
         conductor = conduct.Conductor(self.pipeline, words, names, closure)
         return conductor.run(self.task_list, self.dep_manager, process)
+
+    def _apply(self, names: list[str]) -> int:
+        from bench.make import applying
+
+        return max(
+            applying.run(self.pipeline, name, self.closure([applying.promotion_of(name)])) for name in applying.named(names)
+        )

@@ -1,0 +1,152 @@
+"""`doit apply:<suite>/<candidate>`: a promoted candidate goes into the working tree, all files or none (spec section 5).
+
+It runs no step and pays for nothing: evidence that is not up to date is refused. The decision is computed again from the
+promotion's own numbers, the bytes come from the store, which checks their digests, and every file to be replaced must be
+the committed one that the incumbent was measured with.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import bench.layout as layout
+from bench.core import promotion_check, targets
+from bench.core.records import Record
+from bench.core.suite import Suite
+from bench.core.targets import Target
+from bench.effects import clock, console, git, swap, trees
+from bench.effects.swap import Replacement, recovery
+from bench.errors import ApplyFailed, BenchError, UsageError
+from bench.make.decide import decide
+from bench.make.pipeline import Pipeline
+from bench.make.step import Step
+
+KIND = "apply"
+PROMOTION = "promotion"
+GATE = "preflight"
+UNSAFE = "unsafe-host"
+"""A backing whose evidence is never applied (design section 5)."""
+SLACK = datetime.timedelta(minutes=5)
+"""How far a promotion may lie in the future: clocks differ (spec 5.1)."""
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """The applies among the steps of a command line. Raises UsageError when it names other steps as well."""
+    found = [word for word in words if word == KIND or word.startswith(f"{KIND}:")]
+    if found and len(found) < len(words):
+        raise UsageError("apply is not mixed with other steps", where="command line", remedy="run doit twice")
+    if KIND in found:
+        raise UsageError("apply of what?", where="command line", remedy=f"name a candidate: {KIND}:<suite>/<candidate>")
+    return found
+
+
+def promotion_of(name: str) -> str:
+    """The step that an apply rests on."""
+    return f"{PROMOTION}:{name.partition(':')[2]}"
+
+
+def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
+    """Apply one candidate; `closure` is all that its promotion needs, the promotion last. Gives the exit code.
+
+    Raises ApplyFailed and its like; then nothing is changed, or the recovery file says what is.
+    """
+    root = pipeline.root
+    before = recovery.recover(root)
+    if before:
+        console.say(before)
+    suite_name, _, candidate = name.partition(":")[2].partition("/")
+    document, record = _promotion(pipeline, closure)
+    wanted = _wanted(pipeline, pipeline.suites[suite_name], document, closure)
+    _check_committed(root, wanted)
+    note = {"suite": suite_name, "candidate": candidate, "promotion": record.content}
+    kept = swap.replace_all(root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
+    pipeline.workspace.journal.write("applied", **note, files=[target.path for target in wanted])
+    for target in wanted:
+        console.say(f"changed   {console.visible(target.path)}")
+    for path in kept:
+        console.say_err(f"warning: {console.visible(path)}: its old bytes were edited meanwhile and lie beside it")
+    console.say(f"{suite_name}/{candidate} is in the working tree; look at `git diff`, and commit it")
+    return 0
+
+
+def _promotion(pipeline: Pipeline, closure: Sequence[Step]) -> tuple[Mapping[str, Any], Record]:
+    """The document, computed again, unexpired, and of evidence that is up to date and was made in the sandbox."""
+    workspace, step = pipeline.workspace, closure[-1]
+    for one in closure:
+        if one.kind == GATE:
+            continue  # it lets sessions start, and says nothing about those that there are
+        verdict = decide(workspace, one)
+        if verdict.action not in ("current", "reuse"):
+            what = f"evidence is not up to date: {one.id} ({verdict.why})"
+            raise ApplyFailed(what, where=step.id, remedy=f"run `doit {step.id}` first")
+    record = workspace.read(step.target)
+    if record is None or PROMOTION not in record.outputs:
+        raise ApplyFailed("there is no promotion", where=step.id, remedy=f"run `doit {step.id}` first")
+    document = json.loads(workspace.store.get(record.outputs[PROMOTION].blob))
+    faults = promotion_check.applicable(document)
+    if faults:
+        raise ApplyFailed("; ".join(faults), where=step.id, remedy=f"see `doit {step.id}`")
+    _check_times(document, step.id)
+    for one in closure:
+        found = workspace.read(one.target) if one.kind == "session" else None
+        if found is not None and found.body.get("backing") == UNSAFE:
+            raise ApplyFailed(
+                f"NOT PROMOTED: {one.id} was measured without a sandbox", where=step.id, remedy="measure it in the sandbox"
+            )
+    return document, record
+
+
+def _check_times(document: Mapping[str, Any], where: str) -> None:
+    now = clock.now_utc()
+    generated, expires = (clock.parse(document[name]) for name in ("generated_at", "evidence_expires_at"))
+    if generated > now + SLACK:
+        raise ApplyFailed(f"NOT PROMOTED: it was measured in the future ({generated})", where=where, remedy="set the clock")
+    if now >= expires:
+        remedy = f"run `doit {where}` to measure again what is too old"
+        raise ApplyFailed(
+            f"NOT PROMOTED: its evidence expired at {document['evidence_expires_at']}", where=where, remedy=remedy
+        )
+
+
+def _wanted(pipeline: Pipeline, suite: Suite, document: Mapping[str, Any], closure: Sequence[Step]) -> list[Target]:
+    """Every file to replace, of all arms that were promoted together: one overlay is one change."""
+    skills = {step.name: step for step in closure if step.kind == "skill"}
+    overlay: dict[str, bytes] = {}
+    base: dict[str, bytes] = {}
+    homes: dict[str, str] = {}
+    for decision in document["decisions"]:
+        arms = [f"{suite.name}/{decision[role]}" for role in ("incumbent_arm", "candidate_arm")]
+        incumbent, candidate = (_tree(pipeline, skills, arm) for arm in arms)
+        base |= incumbent
+        overlay |= {path: data for path, data in candidate.items() if incumbent.get(path) != data}
+        for folder in suite.arm(decision["incumbent_arm"]).skills:
+            homes[Path(folder).name] = f"{layout.CORPUS}/{folder}"
+    return targets.targets(overlay, base, homes, suite.mirrors)
+
+
+def _tree(pipeline: Pipeline, skills: Mapping[str, Step], name: str) -> dict[str, bytes]:
+    record = pipeline.workspace.read(skills[name].target)
+    if record is None or "tree" not in record.outputs:
+        raise ApplyFailed("the arm has no skills that could be replaced", where=name)
+    return {entry.path: entry.data for entry in trees.entries_of(pipeline.workspace.store.get(record.outputs["tree"].blob))}
+
+
+def _check_committed(root: Path, wanted: Sequence[Target]) -> None:
+    """What is replaced is in git, so that the diff shows the change and nothing is lost. Raises ApplyFailed naming all."""
+    faults = []
+    for target in wanted:
+        try:
+            committed = git.run(["cat-file", "blob", f"HEAD:./{target.path}"], cwd=root)
+        except BenchError as error:
+            raise ApplyFailed(f"git cannot be asked what is committed ({error.what})", where=target.path) from None
+        if committed.exit != 0:
+            faults.append(f"{target.path} is not committed")
+        elif committed.stdout != target.base:
+            faults.append(f"{target.path} was committed with other bytes than were measured")
+    if faults:
+        remedy = "nothing was changed; commit what was measured, or measure again"
+        raise ApplyFailed(f"NOT PROMOTED: {'; '.join(faults)}", where=KIND, remedy=remedy)

@@ -1,0 +1,144 @@
+"""`doit apply:…`: a promoted candidate goes into the tree with its mirrors, or it is said why not and nothing is changed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.effects import clock, swap
+from bench.effects.swap import Replacement, recovery
+from bench.errors import ApplyFailed
+from bench.make import applying
+from tests.make import workspaces
+from tests.make.workspaces import Bench
+
+APPLY = "apply:tiny/candidate"
+SKILL, MIRROR = "corpus/skills/mend/SKILL.md", "plugin/skills/mend/SKILL.md"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
+    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
+
+
+def diff(bench: Bench) -> list[str]:
+    said = subprocess.run(["git", "status", "--short"], cwd=bench.root, check=True, capture_output=True, text=True)
+    return sorted(said.stdout.split("\n")[:-1])
+
+
+def refused(bench: Bench, what: str, *, left: list[str] | None = None) -> None:
+    done = bench.doit(APPLY)
+    assert (done.code, done.stdout) == (1, ""), done.stdout + done.stderr
+    assert what in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert diff(bench) == (left or [])
+
+
+def test_skill_and_mirror_are_an_ordinary_diff_and_a_second_time_is_refused(promoted: Bench) -> None:
+    done = promoted.doit(APPLY)
+    assert done.code == 0, done.stdout + done.stderr
+    assert diff(promoted) == [f" M {SKILL}", f" M {MIRROR}"]
+    assert promoted.path(SKILL).read_text() == promoted.path("corpus/candidates/mend/mend/SKILL.md").read_text()
+    assert promoted.path(SKILL).read_bytes() == promoted.path(MIRROR).read_bytes()
+    applied = promoted.journal()[-1]
+    assert (applied["event"], applied["files"]) == ("applied", [SKILL, MIRROR])
+    again = promoted.doit(APPLY)
+    assert (again.code, "evidence is not up to date" in again.stderr) == (1, True)
+
+
+def test_what_was_not_promoted_is_refused_with_its_reason(promoted: Bench) -> None:
+    promoted.edit("corpus/tiny.yaml", '"runs": 3', '"promotion": {"metric": "cost_usd", "min_runs": 4},\n "runs": 3')
+    workspaces.commit(promoted.root)
+    refused(promoted, "evidence is not up to date: promotion:tiny/candidate")
+    assert promoted.doit("promotion:tiny/candidate").code == 1
+    refused(promoted, "NOT PROMOTED: the decision is insufficient_evidence")
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda root: (root / MIRROR).write_text("mine"), f"{MIRROR}: is not what was measured"),
+        (lambda root: (root / MIRROR).unlink(), f"{MIRROR}: is missing"),
+        (lambda root: ((root / MIRROR).write_text("mine"), workspaces.commit(root)), f"{MIRROR} was committed with other"),
+        (lambda root: subprocess.run(["git", "rm", "-q", "--cached", MIRROR], cwd=root, check=True), "is missing"),
+        (lambda root: subprocess.run(["rm", "-r", ".git"], cwd=root, check=True), f"{MIRROR} is not committed"),
+    ],
+    ids=["edited", "missing", "committed otherwise", "unstaged", "no repository"],
+)
+def test_a_mirror_that_is_not_the_measured_one_is_named(
+    promoted: Bench, change: Callable[[Path], object], what: str
+) -> None:
+    if what == "is missing":
+        change(promoted.root)
+        assert promoted.doit(APPLY).code == 0  # what HEAD holds counts, not what is staged
+        return
+    change(promoted.root)
+    done = promoted.doit(APPLY)
+    assert (done.code, what in done.stderr) == (1, True), done.stderr
+    assert promoted.path(SKILL).read_text() == workspaces.SKILL
+
+
+def test_revoked_evidence_is_not_applied(promoted: Bench) -> None:
+    assert promoted.doit("clean", "session:tiny/add/candidate/1", "--yes").code == 0
+    refused(promoted, "evidence is not up to date: session:tiny/add/candidate/1")
+
+
+def test_a_tampered_promotion_is_not_applied(promoted: Bench) -> None:
+    promoted.edit("artifacts/promotions/tiny/candidate.json", '"promote"', '"promotes"')
+    done = promoted.doit(APPLY)
+    assert (done.code, promoted.path(SKILL).read_text()) == (1, workspaces.SKILL)
+    assert "evidence is not up to date: promotion:tiny/candidate" in done.stderr
+
+
+def test_an_interrupted_apply_is_undone_first(promoted: Bench) -> None:
+    wanted = [Replacement(path, workspaces.SKILL.encode(), b"half") for path in (SKILL, MIRROR)]
+    swap.replace_all(promoted.root, wanted[:1], {})
+    entry = recovery.Entry(SKILL, ".assay-x-0", *(recovery.digest.of_bytes(data) for data in (wanted[0].base, b"half")))
+    promoted.path(SKILL).with_name(".assay-x-0").write_bytes(wanted[0].base)
+    root = swap.places.open_root(promoted.root)
+    recovery.write(root, recovery.OPEN, [entry], {})
+    done = promoted.doit(APPLY)
+    assert done.code == 0, done.stderr
+    assert "an interrupted apply was undone" in done.stdout
+    assert diff(promoted) == [f" M {SKILL}", f" M {MIRROR}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("apply",), "apply of what?"),
+        ((APPLY, "suite:tiny"), "apply is not mixed with other steps"),
+        (("apply:tiny/candidat",), "did you mean apply:tiny/candidate?"),
+        (("apply:tiny/incumbent",), "no step 'apply:tiny/incumbent'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(promoted: Bench, words: tuple[str, ...], what: str) -> None:
+    done = promoted.doit(*words)
+    assert (done.code, what in done.stderr) == (2, True), done.stderr
+
+
+def test_a_bare_doit_applies_nothing(promoted: Bench) -> None:
+    assert promoted.doit().code == 0
+    assert diff(promoted) == []
+
+
+@pytest.mark.parametrize(
+    ("generated", "expires", "what"),
+    [
+        ("2020-01-01T00:00:00Z", "2020-03-31T00:00:00Z", "expired at 2020-03-31"),
+        ("2999-01-01T00:00:00Z", "2999-03-31T00:00:00Z", "in the future"),
+    ],
+)
+def test_expired_and_future_evidence_is_refused(generated: str, expires: str, what: str) -> None:
+    with pytest.raises(ApplyFailed, match=what):
+        applying._check_times({"generated_at": generated, "evidence_expires_at": expires}, "promotion:x/y")
+
+
+def test_evidence_of_today_is_not() -> None:
+    day = clock.datetime.timedelta(days=1)
+    stamps = {"generated_at": clock.stamp(), "evidence_expires_at": clock.stamp(clock.now_utc() + day)}
+    applying._check_times(stamps, "promotion:x/y")
