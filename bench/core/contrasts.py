@@ -18,7 +18,7 @@ Mapped = Mapping[str, Any]
 
 
 def build(aggregate: Mapped, of: Mapping[str, str | None]) -> dict[str, Any] | None:
-    """{notes, pairs: [{a, b, lines, short, rows, tasks, found}], arms: [{name, …}], left_out, tests} or None.
+    """{notes, pairs: [{a, b, lines, short, rows, found}], arms: [{name, …}], left_out, tests} or None.
 
     `found` is the whole of `stats.compare`; `short` one sentence on what is resolved; `rows` table cells as text.
     """
@@ -47,6 +47,16 @@ def build(aggregate: Mapped, of: Mapping[str, str | None]) -> dict[str, Any] | N
     }
 
 
+def brief(pair: Mapped) -> dict[str, Any]:
+    """A pair's comparison for the report's own record, which is read often: without what it says of each single task."""
+    found = pair["found"]
+    measures = {
+        name: {key: value for key, value in measure.items() if key != "per_task"}
+        for name, measure in found["measures"].items()
+    }
+    return {**found, "measures": measures}
+
+
 def _pairs(roles: Mapping[str, str], of: Mapping[str, str | None]) -> list[tuple[str, str]]:
     """Candidates against their incumbents first, then everything else in the suite's order."""
     baseline = savings.baseline_of(roles)
@@ -67,7 +77,6 @@ def _pair(pair: tuple[str, str], found: Mapped, adjusted: float | None, notes: S
         "rows": [
             _cells(name, measure, adjusted if name == "resolved" else None) for name, measure in found["measures"].items()
         ],
-        "tasks": found["measures"]["resolved"]["per_task"],
         "found": found,
     }
 

@@ -2,7 +2,7 @@
 
 inputs: aggregate, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
 profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows,
-statistics: [`stats.compare` of each pair], notices, …}.
+statistics: [`stats.compare` of each pair, in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import cellview, health, overview, pages, rows, summary
+from bench.core import cellview, contrasts, health, overview, pages, rows, summary
 from bench.core.records import Blob, Record
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -41,22 +41,24 @@ def make(job: Job, context: Context) -> Made:
     cells = aggregate.body["rows"]
     stems = pages.stems((row["task"], row["arm"], row["run"]) for row in cells)
     paged = pages.chosen(cells)
-    view = overview.build(job.params, aggregate.body, _judged(job), {cell: stems[cell] for cell in stems if cell in paged})
-    view["source"] = aggregate.content
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
-    lines = []
+    lines, told = [], []
     for row in cells:
         cell = row["task"], row["arm"], row["run"]
         found = _evidence(row, context.store)
+        told.append(_tried(row, found.session))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
         review = next((name for name in kept if name.endswith(REVIEW)), None)
         lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found), review)))
         outputs |= kept
         if cell in paged:
             page = cellview.build(row, found.cell, found.session, patch=found.patch, transcript=found.transcript)
-            page["suite"] = view["suite"]
+            page["suite"] = job.params["suite"]
             outputs[f"cells/{stems[cell]}.html"] = context.store.put(renderer.cell(page))
+    linked = {cell: stems[cell] for cell in stems if cell in paged}
+    view = overview.build(job.params, {**aggregate.body, "rows": told}, _judged(job), linked)
+    view["source"] = aggregate.content
     outputs["index.html"] = context.store.put(renderer.index(view))
     outputs["report.md"] = context.store.put(renderer.markdown(view))
     outputs["results.jsonl"] = context.store.put(b"".join(lines))
@@ -78,6 +80,12 @@ def _record(named: tuple[str, str] | None, store: Store) -> Record | None:
     """The record of a [key, content] pair, if the store still holds just that one."""
     record = store.find(named[0]) if named else None
     return record if record and named and record.content == named[1] else None
+
+
+def _tried(row: Mapping[str, Any], session: Record | None) -> Mapping[str, Any]:
+    """The row with how many sessions were bought for it, where the session's record says so."""
+    tries = session.notes.get("attempts") if session else None
+    return {**row, "attempts": tries} if isinstance(tries, int) else row
 
 
 def _bytes(record: Record | None, output: str, store: Store) -> bytes:
@@ -109,7 +117,7 @@ def _body(params: Mapping[str, Any], aggregate: Mapping[str, Any], view: Mapping
     return {
         "summary": [text.line(line) for line in lines],
         "arms": view["arms"],
-        "statistics": [pair["found"] for pair in view["statistics"]["pairs"]] if view["statistics"] else [],
+        "statistics": [contrasts.brief(pair) for pair in view["statistics"]["pairs"]] if view["statistics"] else [],
         "notices": view["notices"],
         "planned": view["planned"],
         "measured": view["measured"],

@@ -71,3 +71,12 @@ def test_what_holds_for_every_pair_is_said_once() -> None:
 def test_one_arm_alone_has_nothing_to_be_compared_with() -> None:
     assert contrasts.build(suite(arms=("nop", "gold", "old")), {}) is None
     assert contrasts.build(aggregate.merged([], []), {}) is None
+
+
+def test_the_brief_form_has_every_number_but_those_of_single_tasks() -> None:
+    found = contrasts.build(suite(), {})
+    assert found is not None
+    brief = contrasts.brief(found["pairs"][0])
+    assert brief["measures"]["resolved"]["improves"]
+    assert "per_task" not in brief["measures"]["resolved"]
+    assert "per_task" in found["pairs"][0]["found"]["measures"]["resolved"]

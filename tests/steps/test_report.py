@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -12,6 +13,7 @@ import pytest
 
 from bench import schemas
 from bench.core import digest
+from bench.core.records import sealed
 from bench.errors import IntegrityError
 from bench.steps import aggregate, report
 from tests.steps.evidence import ARMS, PARAMS, TASKS, Evidence
@@ -118,6 +120,37 @@ def test_evidence_that_the_store_no_longer_holds_leaves_a_page_that_says_so(tmp_
     evidence.store.drop_record(evidence.cells["list-filter"]["candidate/1"].body["session_key"])
     made = evidence.reported(whole)
     assert "No transcript is kept" in evidence.text(made, "cells/list-filter-candidate-1.html")
+
+
+def test_sentences_stand_before_the_tables_of_the_statistics(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    evidence.fill()
+    made = evidence.reported()
+    for name in ("index.html", "report.md"):
+        text = evidence.text(made, name)
+        heading = text.index("What the numbers can and cannot show")
+        sentence = text.index("4 tasks can show nothing about other tasks")
+        assert heading < sentence < text.lower().index("needed to see it")
+    first = made.body["statistics"][0]
+    assert (first["a"]["arm"], first["b"]["arm"]) == ("candidate", "incumbent")
+    assert (
+        made.body["summary"][-1]
+        == "candidate against incumbent: Whether this gain holds on other tasks, 4 tasks cannot show."
+    )
+
+
+def test_sessions_bought_again_for_one_arm_alone_are_said(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    evidence.fill()
+    whole = evidence.aggregated()
+    for run in range(3):
+        key = evidence.cells["list-filter"][f"candidate/{run}"].body["session_key"]
+        session = evidence.store.find(key)
+        assert session is not None
+        evidence.store.drop_record(key)
+        evidence.store.put_record(sealed(replace(session, notes={"attempts": 2})))
+    made = evidence.reported(whole)
+    assert "sessions bought again differ: 3 of candidate, 0 of incumbent" in evidence.text(made, "report.md")
 
 
 def test_a_damaged_patch_is_never_shown(tmp_path: Path) -> None:
