@@ -24,6 +24,8 @@ from pathlib import Path
 CORPUS = "corpus"
 ORACLES = "oracles"
 ARTIFACTS = "artifacts"
+RECOVERY = ".assay-recovery.json"
+"""At the top of the working tree while an apply is going on, or was interrupted."""
 
 FOLDERS = {
     "template": "templates",

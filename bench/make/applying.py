@@ -56,8 +56,8 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     """
     root = pipeline.root
     before = recovery.recover(root)
-    if before:
-        console.say(before)
+    if before:  # what was declared saw the tree as the interrupted apply had left it
+        raise ApplyFailed(before, where=name, remedy="nothing else was done; run it again")
     suite_name, _, candidate = name.partition(":")[2].partition("/")
     document, record = _promotion(pipeline, closure)
     wanted = _wanted(pipeline, pipeline.suites[suite_name], document, closure)

@@ -101,9 +101,11 @@ def test_an_interrupted_apply_is_undone_first(promoted: Bench) -> None:
     promoted.path(SKILL).with_name(".assay-x-0").write_bytes(wanted[0].base)
     root = swap.places.open_root(promoted.root)
     recovery.write(root, recovery.OPEN, [entry], {})
-    done = promoted.doit(APPLY)
-    assert done.code == 0, done.stderr
-    assert "an interrupted apply was undone" in done.stdout
+    assert promoted.path(SKILL).read_text() == "half"
+    bare = promoted.doit()
+    assert (bare.code, "an apply was interrupted, and the tree may be half new" in bare.stderr) == (1, True)
+    refused(promoted, "an interrupted apply was undone; nothing else was done; run it again")
+    assert promoted.doit(APPLY).code == 0
     assert diff(promoted) == [f" M {SKILL}", f" M {MIRROR}"]
 
 

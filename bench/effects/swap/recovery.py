@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import bench.layout as layout
 from bench.core import digest
 from bench.effects.swap import places
 from bench.effects.swap.exchange import exchange
 from bench.errors import ApplyFailed
 
-NAME = ".assay-recovery.json"
-"""At the top of the working tree, for its owner alone."""
+NAME = layout.RECOVERY
 _WRITING = NAME + ".new"
 SCHEMA = 1
 OPEN, DONE, STUCK = "open", "done", "stuck"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from doit.cmd_base import DoitCmdBase
 
+import bench.layout as layout
+from bench.errors import ApplyFailed
 from bench.make.commands.base import StepCommand, option
 
 
@@ -36,6 +40,8 @@ class Run(StepCommand):
         conduct.check_workers(params["process"])
         with contextlib.ExitStack() as stack:
             self._hold = partial(stack.enter_context, conduct.writing(pipeline.workspace, wait=params["wait"]))
+            if not applies:
+                _check_whole(pipeline.root)
             declared = None if applies else glance.declared(self.loader.namespace)
             words = args or self.loader.namespace["DOIT_CONFIG"]["default_tasks"]
             found = glance.chosen(pipeline.workspace, declared, words) if declared else None
@@ -66,3 +72,13 @@ class Run(StepCommand):
         return max(
             applying.run(self.pipeline, name, self.closure([applying.promotion_of(name)])) for name in applying.named(names)
         )
+
+
+def _check_whole(root: Path) -> None:
+    """Nothing is measured on a tree that an interrupted apply may have left half new. Raises ApplyFailed."""
+    if os.path.lexists(root / layout.RECOVERY):
+        what, remedy = (
+            "an apply was interrupted, and the tree may be half new",
+            "run that `doit apply:…` again: it undoes it",
+        )
+        raise ApplyFailed(what, where=layout.RECOVERY, remedy=remedy)
