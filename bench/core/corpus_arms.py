@@ -58,11 +58,12 @@ def _look_up(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_pat
 def _known(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: str) -> tuple[Node, str]:
     if item.value in known:
         return known[item.value]
-    raise CorpusError(
-        f"arms: there is no arm {shown(item.value)} in {arms_path}",
-        where=place(path, item.at),
-        remedy=nearest.remedy(item.value, known),
-    )
+    where = place(path, item.at)
+    if not known:
+        what = f"arms: there is no arm {shown(item.value)}: {arms_path} is missing or names none"
+        raise CorpusError(what, where=where, remedy="write the arm there, or out in full here")
+    remedy = nearest.remedy(item.value, known)
+    raise CorpusError(f"arms: there is no arm {shown(item.value)} in {arms_path}", where=where, remedy=remedy)
 
 
 def _name(node: Node, path: str) -> str:

@@ -35,6 +35,8 @@ class Lock:
     path: str
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     dependencies: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    absent: bool = False
+    """There is no such file: right for a suite that has nothing to resolve."""
 
     def source(self, source: Mapping[str, Any]) -> dict[str, Any]:
         """The task's source, pinned: {dir} · {git, ref, commit} · {sdist, sha256}.
@@ -60,7 +62,8 @@ class Lock:
 
     def _stale(self, what: str) -> CorpusError:
         suite = self.path.rpartition("/")[2].removesuffix(".lock.json")
-        return CorpusError(f"{what} is not in the lock", where=self.path, remedy=f"run doit relock {suite}")
+        why = f"there is no lock file yet, and {what} needs one" if self.absent else f"{what} is not in the lock"
+        return CorpusError(why, where=self.path, remedy=f"run doit relock {suite}")
 
 
 def needs_entry(source: Mapping[str, Any]) -> bool:
@@ -72,12 +75,33 @@ def needs_entry(source: Mapping[str, Any]) -> bool:
 
 def parse(text: str, path: str) -> Lock:
     """Read a lock file. Raises CorpusError with `path:line:column`."""
-    document = yamlmap.load(text, path)
-    raw = document.plain()
+    raw = _plain(text, path)
     if not _well_formed(raw):
+        # To the reader that knows lines and columns, which words the fault.
+        document = yamlmap.load(text, path)
+        raw = document.plain()
         schema.check(document, "lock", path)
     pinned = {name: tuple(entries) for name, entries in raw["dependencies"].items()}
     return Lock(path, raw["sources"], pinned)
+
+
+def _plain(text: str, path: str) -> Any:
+    """The document of a file that is JSON; None where a key stands twice. Raises CorpusError with `path:line:column`."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        suite = path.rpartition("/")[2].removesuffix(".lock.json")
+        where = f"{path}:{error.lineno}:{error.colno}"
+        raise CorpusError(f"not JSON: {error.msg}", where=where, remedy=f"run doit relock {suite}") from None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def _well_formed(raw: Any) -> bool:

@@ -6,11 +6,11 @@ Kinds that are not listed are cheap: they are keyed on the code that makes them 
 from __future__ import annotations
 
 PROTOCOLS = {
-    "template": 1,
+    "template": 2,  # 2: without the bytecode that some releases carry
     "graph": 1,
     "assets": 1,
     "oracle": 1,
-    "gold": 1,
+    "gold": 2,  # 2: as template
     "expected": 1,
     "skill": 1,
     "runtime": 1,

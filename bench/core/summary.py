@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 HEADINGS = ("arm", "role", "state", "resolved", "excluded", "not run", "cost", "vs", "resolved", "cost")
+DROPPED = (1, 5, 4, 2, 9, 7, 8, 6)
+"""Columns in the order in which a narrow terminal loses them: role first, what was resolved never."""
+_CELL = re.compile(r"\S+(?: \S+)*")
 DIAGNOSTIC = "one run per cell: diagnostic only, no difference between arms is shown by it"
 
 
@@ -36,6 +40,26 @@ def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str,
     if aggregate["skipped"]:
         found.append(f"skipped as expensive: {', '.join(aggregate['skipped'])} (expensive=1 runs them)")
     return found
+
+
+def fitted(lines: Sequence[str], arms: int, columns: int | None) -> list[str]:
+    """The same lines, but the table of `arms` arms without those of its columns for which a terminal has no room.
+
+    `columns`: the terminal's, or None where there is none. The first column and the results stay longest.
+    """
+    found = list(lines)
+    at = next((i for i, line in enumerate(found) if tuple(_CELL.findall(line)) == HEADINGS), None)
+    if columns is None or at is None:
+        return found
+    table = found[at : at + 1 + arms]
+    starts = [cell.start() for cell in _CELL.finditer(table[0])]
+    rows = [[line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)] for line in table]
+    shown = list(range(len(starts)))
+    for column in DROPPED:
+        if max(map(len, table)) > columns:
+            shown.remove(column)
+            table = _columns([[row[i] for i in shown] for row in rows])
+    return [*found[:at], *table, *found[at + 1 + arms :]]
 
 
 def _row(arm: Mapping[str, Any]) -> tuple[str, ...]:

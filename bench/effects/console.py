@@ -38,6 +38,16 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
+def columns() -> int | None:
+    """Columns of the terminal that stdout is; None where it is none."""
+    return width() if sys.stdout is not None and sys.stdout.isatty() else None
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 fault`, `2 faults`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def visible(text: str) -> str:
     """Control characters and line breaks of foreign text as escapes, so that one line stays one line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text)

@@ -1,8 +1,8 @@
 """Templates: a source's files made fit for an agent, and the git repository that goes with them.
 
-What may not reach an agent is taken out and named: git's own folders, the harness, prebuilt indexes. Files by which a
-source could steer an indexer are emptied. The `.git` is rebuilt at each expansion around one parentless commit with a
-detached HEAD and nothing else in it (packs are not reproducible, so it is no part of the digest), and proved. An
+What may not reach an agent is taken out and named: git's own folders, the harness, prebuilt indexes, bytecode. Files by
+which a source could steer an indexer are emptied. The `.git` is rebuilt at each expansion around one parentless commit with
+a detached HEAD and nothing else in it (packs are not reproducible, so it is no part of the digest), and proved. An
 expanded template is shared and never written again.
 """
 
@@ -21,6 +21,8 @@ from bench.errors import IntegrityError, SourceError, StepFailed
 
 INDEXES = frozenset({".gitnexus", ".codeanalyzer"})
 """Folders in which the indexers keep what they built, trusting it when they find it."""
+CACHE = "__pycache__"
+"""What an interpreter left behind, in some releases too: no source, tied to one version, and trusted by its time stamp."""
 STEERING = frozenset({".gitnexusignore", ".gitnexusrc"})
 """Files with which a source could hide parts of itself from an indexer."""
 VARIANT = ".git-1"
@@ -88,7 +90,7 @@ def sanitise(entries: Iterable[Entry], harness: Callable[[list[str]], dict[str, 
 def _not_for_agents(path: str) -> str | None:
     parts = path.split("/")
     for depth, part in enumerate(parts, 1):
-        if part.lower() == ".git" or part.lower() in INDEXES:
+        if part.lower() == ".git" or part.lower() in INDEXES or part == CACHE:
             return "/".join(parts[:depth]) + ("/" if depth < len(parts) else "")
     return None
 

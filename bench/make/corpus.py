@@ -67,8 +67,7 @@ def load_lock(workspace: Workspace, suite: str) -> lock.Lock:
     path = workspace.layout.suite_lock(suite)
     relative = f"{layout.CORPUS}/{path.name}"
     workspace.index.file_digest(relative)
-    text = _text(workspace, relative) if path.is_file() else '{"schema":1,"sources":{},"dependencies":{}}'
-    return lock.parse(text, relative)
+    return lock.parse(_text(workspace, relative), relative) if path.is_file() else lock.Lock(relative, absent=True)
 
 
 def load_prices(workspace: Workspace) -> prices.Table:

@@ -45,7 +45,9 @@ def decide(workspace: Workspace, step: Step, coming: Mapping[str, Record] | None
     kept = workspace.kept(key)
     if kept is not None and _stands(workspace, step, kept):
         return Verdict("restore", "the store holds evidence for this key", key, kept, inputs)
-    return Verdict("measure" if step.paid else "build", changed(workspace, step, here, contents, digests), key, here, inputs)
+    return Verdict(
+        "measure" if step.measures else "build", changed(workspace, step, here, contents, digests), key, here, inputs
+    )
 
 
 def _stands(workspace: Workspace, step: Step, record: Record) -> bool:

@@ -28,6 +28,9 @@ def lay_out(workspace: Workspace, step: Step, record: Record) -> None:
         data = workspace.store.get(blob.blob)
         if not path.is_file() or path.read_bytes() != data:
             files.write_atomic(path, data, sync=False)
+    if step.kind == "report":
+        # Its own folder holds promotions too; its three files there are looked at one by one.
+        workspace.note_laid_out(step.name, sorted(item for item in folder.rglob("*") if item.is_dir()))
 
 
 def faults(workspace: Workspace) -> list[str]:

@@ -51,14 +51,18 @@ def sources(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths, di
 
 def graphs(pipeline: Pipeline) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(graph, template's path, params) of suites that have one."""
-    done = set()
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
     for suite, task in pipeline.tasks():
         name = pipeline.graph_name(suite, task)
-        if name is not None and name not in done:
-            done.add(name)
-            params = {"indexer": suite.graph, "seconds": suite.limits.graph_s, "markers": pipeline.markers}
-            params["identity"] = _identity(suite.graph)
-            yield name, layout.record("template", pipeline.source_name(suite, task)), params
+        if name is None:
+            continue
+        if name not in found:
+            params = {"indexer": suite.graph, "seconds": 0, "markers": pipeline.markers, "identity": _identity(suite.graph)}
+            found[name] = layout.record("template", pipeline.source_name(suite, task)), params
+        # One graph serves every suite that names the source: it may take as long as the most patient of them allows.
+        found[name][1]["seconds"] = max(found[name][1]["seconds"], suite.limits.graph_s)
+    for name, (template, params) in found.items():
+        yield name, template, params
 
 
 def _identity(indexer: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import bench.layout as layout
 from bench.make.admission import Terms
 
+MEASURED = frozenset({"session", "canary"})
 REPORT_FILES = ("report.md", "index.html", "results.jsonl")
 
 
@@ -59,6 +60,11 @@ class Step:
     def id(self) -> str:
         """doit's name for it."""
         return f"{self.kind}:{self.name}"
+
+    @property
+    def measures(self) -> bool:
+        """Whether an agent works in it, paid or not: it is measured, everything else is built."""
+        return self.kind in MEASURED
 
     @property
     def module(self) -> str:

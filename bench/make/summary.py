@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 import bench.layout as layout
+from bench.core import summary as told
 from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
 from bench.make import verdicts
-from bench.make.index import Facts
 from bench.make.pipeline import Pipeline
 from bench.make.workspace import Run
 
 ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
 FAILED = 1
+MOST = 10
+"""Failures that are told one by one."""
 TOLD = frozenset({"suite", "report", "health", "aggregate", "cell", "session", "template", "graph"})
 """Kinds of which `unchanged` tells all that a run of them would tell."""
 
@@ -30,12 +32,11 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
     if run.refused is not None:
         console.say_err(f"error: {run.refused}")
         return run.refused.exit_code
-    failures = [*failures, *_named(pipeline, names)]
-    code = FAILED if outage(run) or failures or run.crashed or counts[NOT_RUN] else 0
-    for line in [*failures, *(f"{step}: internal error, see {layout.ARTIFACTS}/logs/" for step in run.crashed)]:
+    crashed = [f"{step}: internal error, see {layout.ARTIFACTS}/logs/" for step in run.crashed]
+    failures = [*failures, *crashed, *_named(pipeline, [name for name in names if name not in run.crashed])]
+    code = FAILED if outage(run) or failures or counts[NOT_RUN] else 0
+    for line in [*failures[:MOST], *([f"and {len(failures) - MOST} more"] if len(failures) > MOST else [])]:
         console.say_err(f"error: {line}")
-    if any(did == NOT_RUN for did in run.did.values()) or counts["unusable"]:
-        _reasons(pipeline)
     for name in pipeline.suites:
         if f"suite:{name}" in names or f"report:{name}" in names:
             code = max(code, _suite(pipeline, name, judged=f"suite:{name}" in names or f"health:{name}" in names))
@@ -52,15 +53,18 @@ def outage(run: Run) -> bool:
 
 
 def _named(pipeline: Pipeline, names: list[str]) -> list[str]:
-    """What was asked for by its own name and has no evidence."""
-    steps = {step.id: step for step in pipeline.workspace.steps.values()}
-    wanted = [steps[name] for name in names if name in steps]
-    found = [(step.id, pipeline.workspace.index.known(step.target)) for step in wanted]
-    return [f"{name} is {facts.state if facts else 'without a record'}" for name, facts in found if not _final(facts)]
-
-
-def _final(facts: Facts | None) -> bool:
-    return facts is not None and facts.state == FINAL
+    """What was asked for by its own name and has no evidence, with the reason where no line of this run has told it."""
+    workspace = pipeline.workspace
+    steps = {step.id: step for step in workspace.steps.values()}
+    lines = []
+    for step in [steps[name] for name in names if name in steps]:
+        facts = workspace.index.known(step.target)
+        if facts is None:
+            lines.append(f"{step.id} is without a record")
+        elif facts.state != FINAL:
+            record = None if step.id in workspace.run.did else workspace.read(step.target)
+            lines.append(f"{step.id} is {facts.state}" + (f": {console.visible(str(record.reason))}" if record else ""))
+    return lines
 
 
 def unchanged(pipeline: Pipeline, names: list[str]) -> str:
@@ -78,20 +82,10 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _reasons(pipeline: Pipeline) -> None:
-    steps = {step.id: step for step in pipeline.workspace.steps.values()}
-    shown = 0
-    for step_id, did in pipeline.workspace.run.did.items():
-        if did == "unusable" and shown < 10:
-            record = pipeline.workspace.read(steps[step_id].target)
-            console.say_err(f"warning: {step_id} is unusable: {console.visible(str(record and record.reason))}")
-            shown += 1
-
-
 def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
     report = pipeline.workspace.said(layout.record("report", name))
     if report is not None:
-        for line in report.get("summary", []):
+        for line in told.fitted(report.get("summary", []), len(report.get("arms", [])), console.columns()):
             console.say(line)
         for line in verdicts.lines(pipeline, name) if judged else ():
             console.say(line)

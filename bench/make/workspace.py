@@ -7,13 +7,13 @@ import datetime
 import json
 import marshal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import bench.layout as layout
-from bench.core import keys, protocols, records
+from bench.core import digest, keys, protocols, records
 from bench.core.records import Record
 from bench.effects import clock
 from bench.effects.journal import Journal
@@ -30,6 +30,8 @@ _INDEXES: dict[str, Index] = {}
 
 CODE = "code:"
 """Row of the index that remembers parsed code files."""
+LAID = "laid:"
+"""Prefix of the rows that remember the folders of a report."""
 CLOCK_SLACK = datetime.timedelta(minutes=5)
 
 
@@ -236,10 +238,32 @@ class Workspace:
         return record
 
     def laid_out(self, path: str) -> bool:
-        """Whether a report's file, or a promotion's, stands as its record says."""
+        """Whether a file of a report or promotion stands as its record says, and no page of a report has come or gone."""
         suite, name = path.split("/", 3)[2:]
         target = layout.record("report", suite)
         if name.startswith("promotion"):
             target = next((s.target for s in self.steps.values() if s.kind == "promotion" and path in s.targets), target)
         facts = self.index.known(target)
-        return facts is not None and self.index.file_digest(path) in facts.blobs
+        if facts is None or self.index.file_digest(path) not in facts.blobs:
+            return False
+        if name.startswith("promotion"):
+            return True
+        folders = self.index.rows.get(f"{LAID}{suite}")
+        return folders is not None and all(
+            self.index.stat(folder) == stat or self._listed(folder) == names for folder, (stat, names) in folders.items()
+        )
+
+    def note_laid_out(self, suite: str, folders: Iterable[Path]) -> None:
+        """Remember the folders of a report's pages as they are now: a deleted page shows in its folder's time."""
+        paths = [folder.relative_to(self.layout.root).as_posix() for folder in folders]
+        row = f"{LAID}{suite}"
+        self.index.rows[row] = {path: [self.index.stat(path), self._listed(path)] for path in paths}
+        self.index.commit(row)
+
+    def _listed(self, folder: str) -> str | None:
+        place = Path(self.layout.root, folder)
+        return digest.of("assay/names/1", sorted(ascii(item.name) for item in place.iterdir())) if place.is_dir() else None
+
+    def laid_folders(self, suite: str) -> list[str]:
+        """The folders of a report that was laid out."""
+        return list(self.index.rows.get(f"{LAID}{suite}", ()))

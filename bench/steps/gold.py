@@ -18,6 +18,7 @@ from bench.effects import changes, registry, trees
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
 from bench.effects.grading import patches, staging
+from bench.effects.template import CACHE
 from bench.effects.trees import Entry
 from bench.errors import CorpusError, StepFailed
 
@@ -67,11 +68,11 @@ def _difference(job: Job, context: Context, source: Record) -> Changes:
 def difference(before: Sequence[Entry], after: Sequence[Entry], exclude: Sequence[str], hidden: Sequence[str]) -> Changes:
     """What turns `before` into `after`, leaving alone what matches a glob of `exclude` or was `hidden` from the template.
 
-    Globs are fnmatch on relative paths (`*` crosses `/`); a hidden folder ends in a slash.
+    Bytecode is no part of a solution. Globs are fnmatch on relative paths (`*` crosses `/`); a hidden folder ends in `/`.
     """
 
     def counts(path: str) -> bool:
-        out = any(fnmatchcase(path, glob) for glob in exclude)
+        out = CACHE in path.split("/") or any(fnmatchcase(path, glob) for glob in exclude)
         return not out and not any(path == h or (h.endswith("/") and path.startswith(h)) for h in hidden)
 
     old = {entry.path: entry for entry in before}

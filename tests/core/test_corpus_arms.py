@@ -120,7 +120,7 @@ def test_arms_that_are_the_same_need_a_replica():
 
 
 def test_without_a_library_every_arm_is_written_out():
-    assert "there is no arm 'nop' in corpus/arms.yaml; there is none" in refused("nop", library=None)
+    assert "there is no arm 'nop': corpus/arms.yaml is missing or names none; write" in refused("nop", library=None)
     assert len(parse({"name": "x", **LOOP}, library=None)) == 1
 
 

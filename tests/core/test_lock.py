@@ -99,8 +99,11 @@ def test_names_of_requirement_sets():
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        ("", "1:1: must be a mapping, not null"),
-        ("{", "not YAML"),
+        ("", "1:1: not JSON: Expecting value; run doit relock demo"),
+        ("{", "1:2: not JSON: "),
+        ("<<<<<<< ours\n{}", "1:1: not JSON: "),
+        ("null", "1:1: must be a mapping, not null"),
+        ("[" * 100_000, PATH),
         (RAW | {"schema": 2}, "schema: must not be 2"),
         (RAW | {"schema": True}, "schema: must"),
         (RAW | {"extra": 1}, "extra: unknown key"),
@@ -119,6 +122,15 @@ def test_faults_are_named(raw, said):
         parse(raw)
     assert str(caught.value).startswith(PATH)
     assert said in str(caught.value)
+
+
+def test_no_lock_at_all_is_said_so():
+    absent = lock.Lock(PATH, absent=True)
+    with pytest.raises(
+        CorpusError,
+        match=r"there is no lock file yet, and the requirements 'pytest-9\.0\.3' needs one; run doit relock demo",
+    ):
+        absent.requirements(["pytest==9.0.3"])
 
 
 VALUES = st.sampled_from(

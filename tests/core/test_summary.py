@@ -86,3 +86,31 @@ def test_warnings_alarms_and_broken_tasks_have_a_line_each() -> None:
 @pytest.mark.parametrize(("value", "text"), [(1.5, "+1.5 %"), (-3, "−3.0 %"), (0.0, "±0 %"), (None, "–")])
 def test_changes_carry_their_sign(value: float | None, text: str) -> None:
     assert summary.signed(value, "%") == text
+
+
+WIDE = lines(
+    row("incumbent", "incumbent", 0, cost_usd=0.5),
+    row("candidate", "candidate", 0, cost_usd=0.25, resolved=True),
+    runs=1,
+)
+
+
+@pytest.mark.parametrize("columns", [None, 200, max(map(len, WIDE))])
+def test_a_table_that_fits_is_left_alone(columns: int | None) -> None:
+    assert summary.fitted(WIDE, 2, columns) == WIDE
+
+
+@pytest.mark.parametrize("columns", range(22, 90, 4))
+def test_a_narrow_terminal_loses_columns_and_no_line(columns: int) -> None:
+    found = summary.fitted(WIDE, 2, columns)
+    assert len(found) == len(WIDE)
+    table = found[1:4]
+    assert max(map(len, table)) <= columns
+    assert [line.split()[0] for line in table] == ["arm", "incumbent", "candidate"]
+    assert "resolved" in table[0]
+    assert "1/1" in table[2]
+    assert [found[0], *found[4:]] == [WIDE[0], *WIDE[4:]]
+
+
+def test_lines_without_a_table_are_left_alone() -> None:
+    assert summary.fitted(["demo: nothing"], 0, 5) == ["demo: nothing"]

@@ -136,10 +136,11 @@ def test_sanitise_takes_out_and_names_what_an_agent_may_not_see():
         Entry(".codeanalyzer/cache/x", "100644", b"3"),
         Entry("pkg/.gitnexusignore", "100755", b"secret.py\n"),
         Entry("x/oracles/t/test_hidden.py", "100644", b"4"),
+        Entry("pkg/__pycache__/a.cpython-311.pyc", "100644", b"5"),
     ]
     clean = template.sanitise(entries, lambda paths: {p: "x/oracles/" for p in paths if p.startswith("x/")})
     assert clean.entries == [entries[0], Entry("pkg/.gitnexusignore", "100644", b"")]
-    assert clean.removed == [".codeanalyzer/", "pkg/.gitnexus/", "sub/.git/", "vendored/.git", "x/oracles/"]
+    assert clean.removed == [".codeanalyzer/", "pkg/.gitnexus/", "pkg/__pycache__/", "sub/.git/", "vendored/.git", "x/oracles/"]
     assert clean.neutralised == ["pkg/.gitnexusignore"]
 
 

@@ -46,7 +46,7 @@ def test_clean_and_restore_are_a_round_trip(workspace: Bench):
     assert CELL_PATH not in workspace.records()
     assert workspace.moving()[CELL] == "build", "revoked evidence is not found in the store either"
     restored = workspace.doit("restore", CELL)
-    assert (restored.code, restored.stdout) == (0, f"restored {CELL}\n1 records restored\n")
+    assert (restored.code, restored.stdout) == (0, f"restored {CELL}\n1 record restored\n")
     assert workspace.records() == before
     assert workspace.moving() == {}
     assert workspace.doit("verify").code == 0
@@ -104,7 +104,7 @@ def test_what_cost_money_asks_first(workspace: Bench):
 
 
 @pytest.mark.parametrize(
-    "words", [("clean", "nonsense"), ("restore", "cell:x/*"), ("why",), ("why", "x"), ("plan", "x"), ("gc",)]
+    "words", [("clean", "nonsense"), ("restore", "cell:x/*"), ("why", "x"), ("why", "cell:x/*"), ("plan", "x"), ("gc",)]
 )
 def test_commands_refuse_what_is_not_there(workspace: Bench, words: tuple[str, ...]):
     done = workspace.doit(*words)
@@ -131,7 +131,8 @@ def test_gc_deletes_what_nothing_refers_to_and_is_old(workspace: Bench):
             age(path, 40)
     dry = workspace.doit("gc", "--older-than", "30", "--dry-run")
     assert dry.code == 0
-    assert dry.stdout.startswith("would delete ")
+    listed = {line.removeprefix("would delete ") for line in dry.stdout.splitlines()}
+    assert {path.relative_to(workspace.root).as_posix() for path in (stray, half)} <= listed
     assert stray.exists()
     assert workspace.doit("gc", "--older-than", "30").code == 0
     assert (stray.exists(), half.exists(), young.exists()) == (False, False, True)
@@ -182,7 +183,7 @@ def test_verify_names_each_kind_of_fault(workspace: Bench):
         assert f"session:tiny/add/gold/0: measured_at {stamp!r}" in done.stderr or fault in done.stderr
     assert "cell:tiny/add/gold/0: its key does not follow from its own params and inputs" in done.stderr
     assert "cell:tiny/add/gold/0: differs from what the store holds for its key" in done.stderr
-    assert "faults" in done.stdout
+    assert "1 fault" in done.stdout
     assert "Traceback" not in done.stderr
 
 
@@ -212,6 +213,21 @@ def test_why_names_the_input_with_its_old_digest_and_its_new(workspace: Bench):
     assert "param verify: 'test -f adder.sh' → 'test -e adder.sh'" in workspace.doit("why", CELL).stdout
 
 
+def test_plan_says_measure_of_sessions_and_names_steps_shortly(workspace: Bench):
+    workspace.edit("corpus/repos/adder/adder.sh", "$1 - $2", "$1 * $2")
+    lines = workspace.doit("plan").stdout.splitlines()
+    assert "measure  session:tiny/add/nop/0  after template:adder" in lines
+    assert "build    cell:tiny/add/nop/0  after session:tiny/add/nop/0" in lines
+
+
+def test_why_of_a_group_or_of_nothing_names_the_steps_at_the_root(workspace: Bench):
+    assert workspace.doit("why").stdout == "suite:tiny: up to date, and all that it needs (14 steps)\n"
+    workspace.edit("oracles/add/check.sh", "= 5", "-eq 5")
+    for words in ((), ("suite:tiny",), ("oracle",)):
+        (line,) = workspace.doit("why", *words).stdout.splitlines()
+        assert line.startswith("oracle:add: build: file:check.sh b3:")
+
+
 def test_evidence_beyond_the_age_limit_is_planned_anew_with_its_date(workspace: Bench):
     workspace.edit("corpus/tiny.yaml", '"max_age_days": 90', '"max_age_days": 1')
     record = records.parse(workspace.path(SESSION_PATH).read_bytes(), "x")
@@ -239,6 +255,8 @@ def test_a_second_doit_is_refused_and_named_and_can_wait(workspace: Bench):
             assert f"another doit writes here (pid {os.getpid()}, since 2" in refused.stderr
         for words in (("plan",), ("why", CELL), ("list",), ("verify",)):
             assert workspace.doit(*words).code == 0
+        for words in (("--wait", "cell:tiny/nope"), ("--wait", "-n", "0"), ("--wait", "run=1")):
+            assert workspace.doit(*words).code == 2, "a wrong command line is not waited for"
         waiting = workspace.start("--wait", "-n", "1")
     assert waiting.wait(60) == 0
 

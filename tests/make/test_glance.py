@@ -100,6 +100,10 @@ def page_gone(bench: Bench) -> None:
     bench.path(f"{REPORT}/report.md").unlink()
 
 
+def cell_page_gone(bench: Bench) -> None:
+    next(bench.path(f"{REPORT}/cells").rglob("*.html")).unlink()
+
+
 def page_edited(bench: Bench) -> None:
     bench.path(f"{REPORT}/results.jsonl").write_text("{}\n")
 
@@ -125,6 +129,7 @@ FAULTS = {
     "record-forged": record_forged,
     "blobs-gone": blobs_gone,
     "page-gone": page_gone,
+    "cell-page-gone": cell_page_gone,
     "page-edited": page_edited,
     "row-empty": rows(lambda row: row.clear()),
     "row-of-another-checker": rows(lambda row: row.update({"checker:": "MD5Checker"})),

@@ -154,3 +154,12 @@ def test_no_corpus_and_an_empty_one(tmp_path: Path):
     (tmp_path / "corpus").mkdir()
     with pytest.raises(CorpusError, match="no suite here"):
         loaded(tmp_path)
+
+
+@pytest.mark.parametrize("patient", ["a", "b"])
+def test_a_graph_may_take_as_long_as_its_most_patient_suite_allows(tmp_path: Path, patient: str):
+    for name in ("a", "b"):
+        seconds = 900 if name == patient else 60
+        suite(tmp_path, name, graph="codeanalyzer", limits=LIMITS | {"graph_s": seconds})
+    ((_, _, params),) = rows.graphs(loaded(tmp_path))
+    assert params["seconds"] == 900

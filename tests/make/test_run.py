@@ -169,6 +169,7 @@ def test_a_target_names_its_step(workspace: Bench):
         (["arms=nop,golf"], "did you mean 'gold'?"),
         (["-n", "0x"], "process"),
         (["-n", "-1"], "-n: -1 workers"),
+        (["-n", "0"], "-n: 0 workers"),
         (["--always"], "always"),
         (["-s", "cell"], "-s"),
     ],
@@ -190,7 +191,7 @@ def test_variables_are_echoed_and_change_the_matrix(workspace: Bench):
     assert set(workspace.moving()) == AFTER_CELLS, "the suite as its file says is another question"
 
 
-@pytest.mark.parametrize("command", ["forget", "ignore", "reset-dep"])
+@pytest.mark.parametrize("command", ["forget", "ignore", "reset-dep", "dumpdb", "strace"])
 def test_commands_that_would_bless_or_drop_unseen_are_refused(workspace: Bench, command: str):
     done = workspace.doit(command)
     assert done.code == 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tests.make import workspaces
 from tests.make.workspaces import ARMS, Bench
 
 
@@ -38,6 +40,17 @@ def test_a_failing_setup_is_told(workspace: Bench, words: tuple[str, ...]):
     workspace.edit("corpus/tiny.yaml", '"verify"', '"setup": "exit 9", "verify"')
     done = workspace.doit(*words)
     assert done.code == (1 if words[0].startswith("cell") else 0), done.stdout + done.stderr
-    assert "session:tiny/add/nop/0 is unusable: infra-error: setup-failed: exit status 9" in done.stderr
+    both = (done.stdout + done.stderr).splitlines()
+    assert len([line for line in both if "session:tiny/add/nop/0" in line and "setup-failed: exit status 9" in line]) == 1
     if done.code:
         assert "error: cell:tiny/add/nop/0 is unusable" in done.stderr
+
+
+def test_many_failures_are_counted_after_the_first_ten(tmp_path: Path):
+    bench = Bench(workspaces.many(tmp_path / "ws", arms=12))
+    bench.edit("corpus/tiny.yaml", '"verify"', '"setup": "exit 9", "verify"')
+    done = bench.doit("cell:tiny/*")
+    assert done.code == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 11
+    assert lines[-1] == "error: and 2 more"

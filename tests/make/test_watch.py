@@ -45,6 +45,10 @@ def suite(bench: Bench) -> None:
     bench.path("corpus/broken.yaml").write_text("suite: [")
 
 
+def page(bench: Bench) -> None:
+    next(bench.path("artifacts/reports/tiny/cells").rglob("*.html")).unlink()
+
+
 def expiry(bench: Bench) -> None:
     path = bench.path("artifacts/.stamp")
     head, _, rest = path.read_bytes().partition(b"\n")
@@ -55,7 +59,7 @@ def junk(bench: Bench) -> None:
     bench.path("artifacts/.stamp").write_bytes(b"\xff\xfe")
 
 
-@pytest.mark.parametrize("change", [mode, blob, suite, expiry, junk], ids=lambda change: change.__name__)
+@pytest.mark.parametrize("change", [mode, blob, suite, page, expiry, junk], ids=lambda change: change.__name__)
 def test_what_falls_through(stamped: Bench, change):
     change(stamped)
     done = stamped.doit()
@@ -66,3 +70,27 @@ def test_what_falls_through(stamped: Bench, change):
 def test_a_variable_or_an_option_is_never_answered_by_it(stamped: Bench):
     for words in (("arms=nop",), ("--wait",), ("cell:tiny/*",)):
         assert not stamped.doit(*words).stdout.startswith("everything up to date")
+
+
+def test_touched_inputs_and_the_suites_name_are_answered(stamped: Bench):
+    for path in ("corpus/tiny.yaml", "corpus/repos/adder/adder.sh", "oracles/add/check.sh"):
+        stamped.path(path).touch()
+    for words in ((), ("-n", "2"), ("suite:tiny",)):
+        assert stamped.doit(*words).stdout.startswith("everything up to date")
+
+
+def test_a_deleted_page_of_a_cell_is_laid_out_again(stamped: Bench):
+    pages = {path: path.read_bytes() for path in stamped.path("artifacts/reports/tiny").rglob("*") if path.is_file()}
+    page(stamped)
+    assert stamped.doit().code == 0
+    assert {path: path.read_bytes() for path in stamped.path("artifacts/reports/tiny").rglob("*") if path.is_file()} == pages
+    assert stamped.doit().stdout.startswith("everything up to date")
+
+
+def test_steps_that_were_named_are_answered_by_a_stamp_of_their_own(stamped: Bench):
+    words = ("health:tiny", "report:tiny")
+    first = stamped.doit(*words)
+    assert not first.stdout.startswith("everything up to date")
+    assert stamped.doit(*words).stdout.startswith("everything up to date (14 steps)\n")
+    stamped.edit("oracles/add/check.sh", "= 5", "-eq 5")
+    assert not stamped.doit(*words).stdout.startswith("everything up to date")

@@ -41,7 +41,7 @@ def test_neither_patch_nor_release_is_refused(tmp_path: Path) -> None:
 def test_the_difference_to_a_release_leaves_out_what_it_must() -> None:
     before = [Entry(p, "100644", b"old") for p in ("m.py", "gone.py", "tests/t.py", "tests/old.py", ".hgtags", "idx/x")]
     after = [Entry(p, "100644", b"new") for p in ("m.py", "more.py", "tests/t.py", "tests/new.py", "PKG-INFO", "idx/x")]
-    after.append(Entry("run", "100755", b""))
+    after += [Entry("run", "100755", b""), Entry("x/__pycache__/m.cpython-311.pyc", "100644", b"")]
     found = gold.difference(before, after, ["tests/*", "PKG-INFO", ".hg*"], ["idx/"])
     assert [(e.path, e.mode) for e in found.entries] == [("m.py", "100644"), ("more.py", "100644"), ("run", "100755")]
     assert found.deletions == ("gone.py",)

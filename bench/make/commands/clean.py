@@ -32,7 +32,7 @@ class Clean(StepCommand):
         if dry_run:
             for step in present:
                 console.say(f"would revoke {step.id}")
-            console.say(f"{len(present)} records, paid ${dollars:.2f}")
+            console.say(f"{console.counted(len(present), 'record')}, paid ${dollars:.2f}")
             return 0
         if dollars > 0 and not yes:
             _ask(len(present), dollars)
@@ -41,7 +41,7 @@ class Clean(StepCommand):
             done = [name for step in present for name in revoke.revoke(workspace, step)]
         for name in done:
             console.say(f"revoked {console.visible(name)}")
-        console.say(f"{len(done)} records revoked, paid ${dollars:.2f}; `doit restore` brings them back")
+        console.say(f"{console.counted(len(done), 'record')} revoked, paid ${dollars:.2f}; `doit restore` brings them back")
         return 0
 
     def _chosen(self, downstream: bool) -> list[Step]:
@@ -78,12 +78,12 @@ class Restore(StepCommand):
             done = [step for step in wanted if revoke.restore(workspace, step)]
         for step in done:
             console.say(f"restored {step.id}")
-        console.say(f"{len(done)} records restored")
+        console.say(f"{console.counted(len(done), 'record')} restored")
         return 0
 
 
 def _ask(count: int, dollars: float) -> None:
-    question = f"revoke {count} records that cost ${dollars:.2f}?"
+    question = f"revoke {console.counted(count, 'record')} that cost ${dollars:.2f}?"
     if not sys.stdin.isatty():
         raise UsageError(f"{question} there is no terminal to ask at", remedy="say --yes")
     console.say(f"{question} [y/N] ", end="")

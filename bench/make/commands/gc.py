@@ -47,13 +47,17 @@ class Gc(StepCommand):
             ]
             doomed += [path for path in _children(workspace.layout.store / "trees") if _tree_unused(path, kept, before)]
             doomed += [path for path in _leavings(workspace) if _old(path, before)]
+            for path in doomed if dry_run else []:
+                console.say(f"would delete {console.visible(path.relative_to(workspace.layout.root).as_posix())}")
             size = sum(_size(path) for path in doomed)
             for path in doomed if not dry_run else []:
                 files.remove_tree(path)
             if doomed and not dry_run:
                 workspace.journal.write("collected", paths=len(doomed), bytes=size)
         verb = "would delete" if dry_run else "deleted"
-        console.say(f"{verb} {len(doomed)} revoked entries, blobs and trees, {size} bytes")
+        console.say(
+            f"{verb} {console.counted(len(doomed), 'file')} and trees (revoked, unreferenced or left over), {size} bytes"
+        )
         return 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
+import bench.layout as layout
 from bench.core.records import Record
 from bench.effects import console
 from bench.make.commands.base import StepCommand, option
@@ -42,7 +43,7 @@ class Plan(StepCommand):
             return 0
         for row in rows:
             if all or row["action"] != "current":
-                cost = "" if row["action"] != "measure" else f"  {_dollars(row['usd'])}"
+                cost = f"  {_dollars(row['usd'])}" if row["action"] == "measure" and row["usd"] != 0 else ""
                 console.say(f"{row['action']:8} {row['step']}{cost}  {console.visible(row['why'])}")
         console.say(", ".join(f"{n} {action}" for action, n in sorted(counts.items())) or "nothing to plan")
         more = f" and {total['unknown_cost']} sessions of unknown cost" if total["unknown_cost"] else ""
@@ -59,12 +60,9 @@ class Plan(StepCommand):
             held = [path for path in step.needs.values() if action_of.get(path) == "hold"]
             moved = [path for path in step.needs.values() if action_of.get(path, "current") not in CERTAIN]
             if held and step.kind not in FREE_OF_INPUT_STATE:
-                action, why = "hold", f"{held[0]} is held back"
+                action, why = "hold", f"{layout.step_id(held[0])} is held back"
             elif moved:
-                action, why = (
-                    ("measure" if step.paid else "build"),
-                    f"after {moved[0]} is made (unless that comes out the same)",
-                )
+                action, why = ("measure" if step.measures else "build"), f"after {layout.step_id(moved[0])}"
             elif self._current(step, coming):
                 action, why = "current", "up to date"
             else:

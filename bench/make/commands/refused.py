@@ -40,3 +40,19 @@ class ResetDep(_Refused):
     name = "reset-dep"
     doc_purpose = "(not here: run doit)"
     instead = "run doit: a record that fits its inputs is reused by itself"
+
+
+class DumpDb(_Refused):
+    """It reads doit's own databases only; ours is text, and a cache."""
+
+    name = "dumpdb"
+    doc_purpose = "(not here: use why)"
+    instead = "ask `doit why STEP`, or `doit info STEP`"
+
+
+class Strace(_Refused):
+    """It would run a step outside of our runner, lock and records."""
+
+    name = "strace"
+    doc_purpose = "(not here: keys say what a step depends on)"
+    instead = "ask `doit why STEP`, or read the step's log"

@@ -53,7 +53,10 @@ class Verify(StepCommand):
         faults += list(_foreign_faults(workspace))
         for fault in faults:
             console.say_err(f"error: {console.visible(fault)}")
-        console.say(f"{len(found)} records, {blobs} blobs: " + ("all hold" if not faults else f"{len(faults)} faults"))
+        console.say(
+            f"{console.counted(len(found), 'record')}, {console.counted(blobs, 'blob')}: "
+            + ("all hold" if not faults else console.counted(len(faults), "fault"))
+        )
         return FAULTY if faults else 0
 
 
