@@ -168,3 +168,10 @@ def test_both_streams_are_whole(workspace: Workspace) -> None:
     done = sh("seq 100000; seq 100000 >&2", workspace)
     expected = "".join(f"{i}\n" for i in range(1, 100001)).encode()
     assert (done.stdout, done.stderr) == (expected, expected)
+
+
+def test_devices_work_as_everywhere() -> None:
+    done = sh(
+        "echo x > /dev/null; head -c 4 /dev/zero | wc -c; head -c 8 /dev/urandom | wc -c; echo x > /dev/full || echo full"
+    )
+    assert (done.exit, done.stdout) == (0, b"4\n8\nfull\n")

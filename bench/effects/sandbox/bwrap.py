@@ -23,6 +23,9 @@ OLDEST = (0, 11)
 HOST_NAME = "sandbox"
 USER = 1000
 SHARED_MEMORY_BYTES = 256 << 20
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+"""What bubblewrap shows of the host's /dev. Each is the host's own inode, so its mode and times must be out of reach: the
+launcher seals a mount of each, which goes over bubblewrap's own (`--remount-ro` would make them unusable as devices)."""
 HIDDEN = (
     "/proc/cmdline",
     "/proc/fs",
@@ -103,6 +106,10 @@ class Guards:
     empty_environment: bool = True
     seccomp: bool = True
     readonly_root: bool = True
+    readonly_devices: bool = True
+    """Devices are written, but neither their mode nor their times: where the harness is root, the agent owns them."""
+    readonly_proc: bool = True
+    """The mode of most files in /proc is one for all namespaces of processes, and theirs is who owns them: root."""
     readonly_sysctl: bool = True
     """Where the harness is root, files of /proc/sys that only root may write take the agent for root."""
     readonly_binds: bool = True
@@ -139,6 +146,10 @@ def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards
         options += ["--ro-bind", "/proc/sys", "/proc/sys"]
     for path in hidden() if guards.masked else ():
         options += ["--ro-bind", f"{stage}/{'empty' if Path(path).is_dir() else 'nothing'}", path]
+    if guards.readonly_proc:
+        options += ["--remount-ro", "/proc"]
+    if guards.readonly_devices:
+        options += [word for name in DEVICES for word in ("--dev-bind", f"{stage}/dev/{name}", f"/dev/{name}")]
     if guards.readonly_root:
         options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return options

@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.effects import env
 from bench.effects.removal import remove_tree
-from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, interpreter, view
+from bench.effects.sandbox import DEPENDENCIES, HOME, WORKSPACE, Bind, Spec, bwrap, interpreter, view
 from bench.effects.sandbox.bwrap import Guards
 from bench.effects.sandbox.layers import Layers
 from bench.errors import StepFailed
@@ -82,6 +82,11 @@ class Draft:
             self.steps.append(("plain", name, *self._open(folder)))
         self._parents(target, source.is_dir())
         self.show(staged, target)
+
+    def devices(self) -> None:
+        """The host's devices, to be used and not to be changed."""
+        if self.guards.readonly_devices:
+            self.steps += [("device", f"dev/{name}", *self._open(Path("/dev", name))) for name in bwrap.DEVICES]
 
     def writable(self, name: str, source: Path, target: str) -> None:
         """A host directory whose changes stay."""
@@ -171,6 +176,7 @@ def _system(draft: Draft) -> None:
     draft.steps += [("folder", "local"), ("link", "local/lib", f"{interpreter.PREFIX}/lib")]
     for path in view.masked() if draft.guards.masked else ():
         draft.show("local" if path == "/usr/local" else "empty", path)
+    draft.devices()
     draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
         draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")

@@ -48,9 +48,9 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
         fail(f"cannot mount {kind or 'a bind'} for the sandbox")
 
 
-def seal(target: str, readonly: bool) -> None:
-    """No set-user-ID, no devices, and where asked no writing, on a mount and all below it."""
-    bits = (MOUNT_ATTR_RDONLY if readonly else 0) | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV
+def seal(target: str, readonly: bool, devices: bool = False) -> None:
+    """No set-user-ID, no devices unless it is one, and where asked no writing, on a mount and all below it."""
+    bits = (MOUNT_ATTR_RDONLY if readonly else 0) | MOUNT_ATTR_NOSUID | (0 if devices else MOUNT_ATTR_NODEV)
     attributes = bits.to_bytes(8, "little") + bytes(24)
     if libc["syscall"](SYS_MOUNT_SETATTR, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, len(attributes)) != 0:
         fail("cannot seal a mount of the sandbox (Linux 5.12 or later is needed)")
@@ -101,6 +101,11 @@ class Stage:
     def plain(self, name: str, path: str) -> None:
         """A host directory or socket as it is: its path shows in mountinfo."""
         self.bind(path, name)
+
+    def device(self, name: str, path: str) -> None:
+        """A device of the host whose mode and times cannot be changed; read-only mounts do not keep it from being used."""
+        self.bind(path, name)
+        seal(name, True, devices=True)
 
     def memory(self, name: str, size: int) -> None:
         """A bounded tmpfs."""

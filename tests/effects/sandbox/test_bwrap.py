@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -16,7 +17,8 @@ FLAGS = {
     "disable_userns": "--disable-userns",
     "own_init": "--as-pid-1",
     "seccomp": "--seccomp",
-    "readonly_root": "--remount-ro",
+    "unshare_cgroup": "--unshare-cgroup",
+    "readonly_devices": "--dev-bind",
 }
 
 
@@ -51,3 +53,10 @@ def test_every_tmpfs_has_a_size() -> None:
 
 def test_the_root_is_sealed_last() -> None:
     assert bwrap.arguments("/mnt", 9, {}, bwrap.ALL)[-4:] == ["--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+@pytest.mark.parametrize(("guard", "place"), [("readonly_proc", "/proc"), ("readonly_root", "/"), ("readonly_root", "/dev")])
+def test_a_place_is_made_read_only_by_its_guard(guard: str, place: str) -> None:
+    for given in (True, False):
+        options = bwrap.arguments("/mnt", 9, {}, dataclasses.replace(bwrap.ALL, **{guard: given}))
+        assert (place in [b for a, b in itertools.pairwise(options) if a == "--remount-ro"]) is given

@@ -1,5 +1,6 @@
 """A sandbox is as good as its smallest hole. Incident behind one of these: run by root, the agent's user was root's own, and
-without a single capability it could have written /proc/sys/kernel/core_pattern, that is, run any program on the host.
+without a single capability it could have written /proc/sys/kernel/core_pattern, that is, run any program on the host. And it
+could have taken /dev/null or /proc/meminfo from everybody, by its mode: what a sandbox shows there is the host's own.
 
 Where a success would harm the machine (another kernel, a restart, the clock), it asks with arguments that the kernel
 cannot use: it looks at the right first, so whoever gets as far as the other error would have been let through.
@@ -14,7 +15,10 @@ from tests.threats.sandbox.probing import BARE, PLAIN, TERMINAL, Attempt, Probe,
 
 UNFILTERED = Guards(seccomp=False)
 NESTED = Guards(seccomp=False, disable_userns=False)
-WRITABLE_PROC = as_root(Guards(readonly_sysctl=False, masked=False))
+UNMAPPED = Guards(seccomp=False, disable_userns=False, readonly_proc=False)
+OPEN_PROC = Guards(readonly_proc=False)
+OPEN_DEVICES = Guards(readonly_devices=False)
+WRITABLE_PROC = as_root(Guards(readonly_proc=False, readonly_sysctl=False, masked=False))
 ROOTS = "an ordinary user's agent may not do it on the bare host either"
 REFUSED = "PermissionError"
 
@@ -39,8 +43,8 @@ ATTEMPTS = {
     "a_process_namespace": Attempt(REFUSED, (PLAIN,)),
     "namespaces_of_pid_1": Attempt(REFUSED, (PLAIN,)),
     "namespaces_of_pid_1_by_pidfd": Attempt(REFUSED, (PLAIN,)),
-    "a_new_map_of_users": Attempt(REFUSED, (NESTED,)),
-    "a_nested_sandbox_of_one_s_own": Attempt("False", (NESTED,)),
+    "a_new_map_of_users": Attempt("Read-only file system", (UNMAPPED,)),
+    "a_nested_sandbox_of_one_s_own": Attempt("False", (UNMAPPED,)),
     "becoming_root": Attempt("OSError", (PLAIN,)),
     "becoming_somebody": Attempt(REFUSED, as_root(BARE), not_shown=ROOTS),
     "capabilities": Attempt("[]", (PLAIN,)),
@@ -50,6 +54,9 @@ ATTEMPTS = {
     "a_capability_on_a_file": Attempt(REFUSED, (PLAIN,)),
     "a_device_node": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "memory_of_the_machine": Attempt("FileNotFoundError", as_root(BARE), kernel=True, not_shown=ROOTS),
+    "a_device_of_the_host_closed_to_all": Attempt("Read-only file system", as_root(OPEN_DEVICES), not_shown=ROOTS),
+    "a_file_of_proc_closed_to_all": Attempt("Read-only file system", as_root(OPEN_PROC), not_shown=ROOTS),
+    "a_note_in_the_times_of_a_device": Attempt("Read-only file system", (OPEN_DEVICES,)),
     "a_program_for_core_dumps": Attempt("core_pattern", WRITABLE_PROC, not_shown=ROOTS),
     "any_setting_of_the_kernel": Attempt("[]", WRITABLE_PROC, not_shown=ROOTS),
     "anything_else_of_the_machine_in_proc": Attempt("[]", WRITABLE_PROC, not_shown=ROOTS),
@@ -57,7 +64,7 @@ ATTEMPTS = {
     "naming_the_host": Attempt(REFUSED, (PLAIN,)),
     "real_time_priority": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
     "a_better_place_in_the_queue": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
-    "safety_from_the_memory_killer": Attempt(REFUSED, as_root(BARE), kernel=True, not_shown=ROOTS),
+    "safety_from_the_memory_killer": Attempt("Read-only file system", as_root(BARE), kernel=True, not_shown=ROOTS),
     "higher_limits": Attempt("not allowed to raise", (BARE,)),
     "typing_into_a_terminal": Attempt(REFUSED, (UNFILTERED,), kernel=True),
     "typing_into_a_terminal_with_high_bits": Attempt(REFUSED, (UNFILTERED,), kernel=True),

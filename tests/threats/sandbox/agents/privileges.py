@@ -63,6 +63,45 @@ def memory_of_the_machine():
     raise FileNotFoundError("none of them")
 
 
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+
+
+def a_device_of_the_host_closed_to_all():
+    """Guard: devices are mounted read-only, which does not keep anybody from writing to them. (The mode that it has.)"""
+    refused = []
+    for name in DEVICES:
+        try:
+            os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))
+            return name
+        except OSError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def a_file_of_proc_closed_to_all():
+    """Guard: /proc is read-only. (The mode that it has.)"""
+    refused = []
+    for name in ("meminfo", "cpuinfo", "stat", "loadavg", "version"):
+        try:
+            os.chmod(f"/proc/{name}", stat.S_IMODE(os.stat(f"/proc/{name}").st_mode))
+            return name
+        except OSError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def a_note_in_the_times_of_a_device():
+    """Guard: devices are mounted read-only. (Whoever may write to a file may set its time to now.)"""
+    refused = []
+    for name in DEVICES:
+        try:
+            os.utime(f"/dev/{name}")
+            return name
+        except OSError as error:
+            refused.append(error)
+    raise refused[0]
+
+
 def a_program_for_core_dumps():
     """Guard: /proc/sys is read-only (root alone may write it, and where the harness is root the agent is that root)."""
     with open("/proc/sys/kernel/core_pattern", "r+") as pattern:

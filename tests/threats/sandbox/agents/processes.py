@@ -133,9 +133,9 @@ def signalling_the_parent_of_pid_1():
 
 
 def making_the_memory_killer_choose_it():
-    """Guard: where the harness is an ordinary user, pid 1's files are root's. (As root this ends the agent's own run.)"""
+    """Guard: /proc is read-only."""
     with open("/proc/1/oom_score_adj", "w") as out:
-        return out.write("1000")
+        return out.write("0")
 
 
 def its_working_directory():
