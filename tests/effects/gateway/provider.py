@@ -83,6 +83,20 @@ RESPONSE = {
 }
 
 
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "bash", "arguments": '{"command": "ls"}'}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl"}
+STREAMED: list[dict[str, Any]] = [
+    {"type": "response.created", "response": RESPONSE | {"status": "in_progress", "output": [], "usage": None}},
+    {"type": "response.output_item.added", "output_index": 0, "item": THOUGHT},
+    {"type": "response.output_item.done", "output_index": 0, "item": THOUGHT},
+    {"type": "response.output_item.added", "output_index": 1, "item": CALL | {"arguments": "", "status": "in_progress"}},
+    {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 1, "delta": CALL["arguments"]},
+    {"type": "response.function_call_arguments.done", "item_id": "fc_1", "output_index": 1, "arguments": CALL["arguments"]},
+    {"type": "response.output_item.done", "output_index": 1, "item": CALL | {"status": "completed"}},
+    {"type": "response.completed", "response": RESPONSE | {"output": [THOUGHT, CALL | {"status": "completed"}]}},
+]
+
+
 class Provider:
     """Use as a context. `asked` holds (path, headers, body) of every request."""
 
@@ -116,10 +130,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.fail(int(failing[1]))
         elif "chat/completions" in self.path:
             self.whole(COMPLETION)
-        elif "responses" in self.path:
+        elif "responses" in self.path and not body.get("stream"):
             self.whole(RESPONSE)
         elif body.get("stream"):
-            self.stream(0.2 if "slow" in last else 0.0)
+            self.stream(STREAMED if "responses" in self.path else EVENTS, 0.2 if "slow" in last else 0.0)
         else:
             self.whole(MESSAGE)
 
@@ -135,13 +149,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def stream(self, pause: float) -> None:
+    def stream(self, events: list[dict[str, Any]], pause: float) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         try:
-            for event in EVENTS:
+            for number, event in enumerate(events):
+                if events is STREAMED:
+                    event = event | {"sequence_number": number}
                 data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
                 time.sleep(pause)

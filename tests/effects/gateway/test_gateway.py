@@ -255,6 +255,25 @@ def test_an_openai_model_serves_a_client_of_the_messages_api(proxied: Gateway, p
     }
 
 
+def test_an_openai_models_tool_calls_are_streamed_as_the_client_reads_them(proxied: Gateway, provider: Provider):
+    door = proxied.open(live(provider, model="openai/gpt-5.1", base_url=f"{provider.address}/v1"))
+    before = len(provider.asked)
+    wanted = {"thinking": {"type": "enabled", "budget_tokens": 2000}, "context_management": {"edits": []}}
+    status, body = call(door, message(door, stream=True, **wanted, metadata={"user_id": "u"}))
+    traffic = door.close()
+    assert status == 200, body
+    told = events(body)
+    path, _headers, sent = provider.asked[before]
+    assert (path, sent["model"]) == ("/v1/responses", "gpt-5.1")
+    assert {"type": "input_json_delta", "partial_json": '{"command": "ls"}'} in [event.get("delta") for event in told]
+    assert [e["content_block"]["name"] for e in told if e.get("content_block", {}).get("type") == "tool_use"] == ["bash"]
+    assert told[-1]["type"] == "message_stop"
+    assert [event["delta"]["stop_reason"] for event in told if event["type"] == "message_delta"] == ["tool_use"]
+    assert [entry["status"] for entry in traffic.calls] == ["ok"]
+    assert traffic.usage is not None
+    assert (traffic.usage["input_tokens"], traffic.usage["cache_read_input_tokens"]) == (15, 5)
+
+
 def test_a_cassette_must_be_there_before_anything_starts(proxied: Gateway):
     with pytest.raises(CorpusError, match="no such cassette"):
         proxied.open(Ask(session="x", model="replay/none"))
