@@ -41,7 +41,12 @@ class Forwarder:
         """
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
         try:
-            connection.connect()
+            try:
+                connection.connect()
+            except ConnectionError:
+                made = refusal(502, "api_error", "the model gateway does not answer")
+                exchange.answer(made)
+                return made.status, []
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             hold(connection.sock)
             connection.request("POST", call.path, call.data, self._headers(call, number))

@@ -19,7 +19,9 @@ from bench.errors import Cancelled
 class LiteLLMGateway:
     """A `Gateway`. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str | None = None) -> None:
+        """`program`: the proxy's console script, where it is not the one beside our Python."""
+        self._program = program
         self._guard = threading.Lock()
         self._ending = threading.Event()
         self._proxy: Proxy | None = None
@@ -66,7 +68,7 @@ class LiteLLMGateway:
             self._proxy.close()
             self._proxy = None
         if self._proxy is None or self._ledger is None:
-            self._proxy = Proxy(routes.provider_keys(), self._ending)
+            self._proxy = Proxy(routes.provider_keys(), self._ending, self._program)
             self._ledger = Ledger(self._proxy.usage)
         return self._proxy, self._ledger
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +33,27 @@ def provider() -> Iterator[Provider]:
     """What live models are asked at."""
     with Provider() as made:
         yield made
+
+
+SERVER = """
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers()
+    def log_message(self, *_):
+        pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Callable[[str], str]:
+    """A program with LiteLLM's command line: runs the given Python, then serves its health route for ever."""
+
+    def make(first: str) -> str:
+        path = tmp_path / "stand-in"
+        path.write_text(f"#!{sys.executable} -I\nimport os, sys, time\n{first}\n{SERVER}")
+        path.chmod(0o755)
+        return str(path)
+
+    return make
