@@ -109,9 +109,9 @@ def _conditions(pair: Pair) -> list[Check]:
         return []
     found = []
     for name in CONDITIONS:
-        known = sorted({*pair.incumbent["inputs"].get(name, ()), *pair.candidate["inputs"].get(name, ())})
-        good = len(known) < 2
-        found.append(_refused(f"same_{name}", pair.task, known, 1, good, f"{pair.task}: not all runs had the same {name}"))
+        known = len({*pair.incumbent["inputs"].get(name, ()), *pair.candidate["inputs"].get(name, ())})
+        why = f"{pair.task}: not all runs had the same {name}"
+        found.append(_refused(f"same_{name}", pair.task, known, 1, known < 2, why))
     return found
 
 

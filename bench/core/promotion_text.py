@@ -41,8 +41,7 @@ def _arm(one: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
     if one.get("metric_warning"):
         found.append(f"- {one['metric']}: {one['metric_warning']}")
     found += ["", *_table(["task", "gated", f"{one['metric']} incumbent", "candidate", "resolved", "change"], _tasks(one))]
-    rows = [[c["check"], c["task"] or "all", c["value"], c["threshold"], _mark(c["verdict"])] for c in one["checks"]]
-    found += ["", *_table(["check", "task", "value", "threshold", "verdict"], rows)]
+    found += ["", *_table(["check", "task", "value", "threshold", "verdict"], _checks(one["checks"]))]
     words = (one.get("statistics") or {}).get("words") or []
     return [*found, "", *(f"- {_plain(text)}" for text in words), "", f"Rule: {bound['quality_rule']}."]
 
@@ -56,6 +55,15 @@ def _tasks(one: Mapping[str, Any]) -> list[list[Any]]:
         figures = [side.get(one["metric"]) for side in sides]
         rows.append([row["task"], "yes" if row["gated"] else "no", *figures, solved, change])
     return rows
+
+
+def _checks(checks: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """A row per check; tasks on which it says just the same share one."""
+    folded: dict[str, tuple[Mapping[str, Any], list[str]]] = {}
+    for check in checks:
+        said = [check[name] for name in ("check", "value", "threshold", "verdict")]
+        folded.setdefault(json.dumps(said), (check, []))[1].append(check["task"] or "all")
+    return [[c["check"], ", ".join(tasks), c["value"], c["threshold"], _mark(c["verdict"])] for c, tasks in folded.values()]
 
 
 def _mark(verdict: str) -> str:
@@ -72,6 +80,8 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return " / ".join(_cell(item) for item in value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return _plain(text if len(text) <= CELL else text[: CELL - 1] + "…")
 

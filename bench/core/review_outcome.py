@@ -36,7 +36,7 @@ class Judged:
 
 
 def judge(handed: bytes | None, said: Mapping[str, Any] | None, labels: Sequence[Label]) -> Judged:
-    """`handed` are the artifact's bytes, `said` the session's {written, diagnostic} where it has none to give.
+    """`handed` are the artifact's bytes, `said` the session's {written, diagnostic, fault} where it has none to give.
 
     Raises MissingPart where a score is due and scipy is absent.
     """
@@ -51,7 +51,8 @@ def judge(handed: bytes | None, said: Mapping[str, Any] | None, labels: Sequence
 def _unread(said: Mapping[str, Any]) -> Fault:
     if not said.get("written"):
         return review_artifact.never_written()
-    return Fault(review_artifact.UNREADABLE, str(said.get("diagnostic") or f"{review_artifact.NAME} could not be read"))
+    told = said.get("diagnostic") or f"{review_artifact.NAME} could not be read"
+    return Fault(str(said.get("fault") or review_artifact.UNREADABLE), str(told))
 
 
 def fields(judged: Judged, *, calibration: bool = False) -> dict[str, Any]:

@@ -215,6 +215,8 @@ def _take_review(taken: Taken, account: Account) -> None:
     bad = fault if isinstance(fault, Fault) else None
     account.review = {"written": taken.problem != handed_in.ABSENT, "diagnostic": bad.text if bad else None}
     account.review |= {"fault": bad.kind if bad else None}
+    if bad:  # no admissible evidence: a paid one is bought again within the suite's retries
+        account.fail("review-evidence-invalid", f"review-{bad.kind}", bad.text)
 
 
 def _boundary(phase: str, before: Changes, after: Changes, account: Account) -> None:

@@ -90,6 +90,10 @@ def test_a_session_that_broke_off_is_carried_through(case: Case) -> None:
     broken = session(case, b"{", state="unusable", error_kind="session-error", error_class="session-timeout")
     body = graded(case, broken).body
     assert (body["error_kind"], body["review_evidence_valid"], body["review_score"]) == ("session-error", False, None)
+    invalid = session(case, b"{", state="unusable", error_kind="review-evidence-invalid", error_class="review-not-json")
+    body = graded(case, invalid).body
+    assert (body["error_kind"], body["error_class"]) == ("review-evidence-invalid", "review-not-json")
+    assert body["review_evidence_valid"] is False
     held = session(case, None, state="not_run", error_kind="cancelled")
     assert "review_evidence_valid" not in graded(case, held).body
 

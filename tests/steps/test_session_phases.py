@@ -112,6 +112,8 @@ def test_each_fault_of_an_artifact_has_a_name_of_its_own(context: Context, lower
     assert made.body["review"]["fault"] == fault
     assert made.body["review"]["diagnostic"]
     assert made.body["review_evidence_valid"] is False
+    assert (made.state, made.body["error_kind"]) == (records.UNUSABLE, "review-evidence-invalid")
+    assert (made.body["error_class"], made.body["error_detail"]) == (f"review-{fault}", made.body["review"]["diagnostic"])
     assert ("review" in made.outputs) is (fault not in (review_artifact.NEVER_WRITTEN, "unreadable", "not-regular"))
 
 
