@@ -16,7 +16,7 @@ from bench.core import lock as locks
 from bench.core import markers, matrix
 from bench.core.matrix import Matrix
 from bench.core.suite import Suite, Task
-from bench.make import overlays, variables
+from bench.make import overlays, plugged, variables
 from bench.make.checker import checker_for
 from bench.make.corpus import load_lock, load_prices, load_suites
 from bench.make.execute import build
@@ -53,6 +53,7 @@ class Pipeline:
         for name in names:
             matrix.check_ready(self.suites[name], self.matrices[name].arms)
             overlays.check(self.root, self.suites[name].arms)
+            plugged.check(self.root, self.matrices[name].arms)
 
     def lock(self, suite: str) -> locks.Lock:
         """What `doit relock` resolved for a suite."""
