@@ -13,6 +13,9 @@ import pytest
 from bench.core import phases, records, review_artifact
 from bench.core.records import Record
 from bench.effects.context import Context, Made
+from bench.effects.engines import Room, Work
+from bench.effects.engines.claude.engine import Claude
+from bench.errors import CorpusError
 from bench.steps import session, skill
 from tests.core.test_pdg import EXAMPLE
 from tests.effects.engines.claude.scripted import MODEL, Script, ScriptedGateway, text, tool, turns
@@ -209,6 +212,14 @@ def test_the_same_conversation_gives_the_same_transcript(bench: Bench) -> None:
     script = turns([bash("echo two > b.txt")], [text("Done.")])
     first, second = bench.play(script), bench.play(script)
     assert first.outputs["transcript"] == second.outputs["transcript"]
+
+
+def test_an_effort_that_the_client_does_not_send_is_told(bench: Bench) -> None:
+    made = bench.play(turns([text("Done.")]), effort="high")
+    assert (made.state, made.body["effort"], made.body["effort_sent"]) == (records.FINAL, "high", {"": 1})
+    assert "effort high was not sent" in made.body["evidence_diagnostics"][0]
+    with pytest.raises(CorpusError, match="takes no effort 'minimal'"):
+        Claude().open(Work("x", MODEL, "minimal", 0, {}), Room(bench.context.log, bench.context.cancel, bench.log.append))
 
 
 def test_limits_end_a_session_and_what_was_said_is_kept(bench: Bench) -> None:

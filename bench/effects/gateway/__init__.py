@@ -74,6 +74,8 @@ class Traffic:
     """Calls that came without the client's key or signature: not made by the client itself."""
     mismatch: str | None = None
     """Conversation, turn and field where a replay left its cassette."""
+    efforts: Mapping[str, int] = field(default_factory=dict)
+    """Effort that the client itself asked for → in how many calls; "" where it asked for none."""
     side: int = 0
     """The client's own side requests that a cassette does not hold and that were answered without a model."""
     recording: bytes | None = None

@@ -197,6 +197,7 @@ class SocketDoor:
             outage=None if replayed else ledger.outage(lines),
             refused=tuple(gate.refused),
             foreign=gate.foreign,
+            efforts=dict(gate.efforts),
             mismatch=None if mismatch is None else str(mismatch),
             side=self._side,
             recording=self._tape.cassette(parts.redactor) if self._tape is not None else None,

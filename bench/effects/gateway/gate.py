@@ -119,6 +119,7 @@ class Gate:
     def __init__(self, model: str, placeholder: str, client: str | None = None) -> None:
         self.refused: list[dict[str, Any]] = []
         self.foreign = 0
+        self.efforts: dict[str, int] = {}
         self._model, self._placeholder, self._client = model, placeholder, client
         self._shut: str | None = None
         self._guard = threading.Lock()
@@ -152,6 +153,10 @@ class Gate:
         if asked.path == COUNT:
             return Answer(200, json.dumps({"input_tokens": estimate(asked.body)}).encode())
         kept = _rebuilt(asked.path, body)
+        with self._guard:
+            effort = _effort(body)
+            if effort in self.efforts or len(self.efforts) < MOST_NOTED:
+                self.efforts[effort] = self.efforts.get(effort, 0) + 1
         try:
             return Call(asked.path, kept, _kept(asked), json.dumps(kept).encode())
         except RecursionError:
@@ -187,6 +192,19 @@ class Gate:
         if answer is not None:
             return answer
         return refusal(403, "permission_error", f"this door serves {self._model} only, and refuses: {why}")
+
+
+def _effort(body: Mapping[str, Any]) -> str:
+    """How much thought a request asks for, in any of the three forms; "" for none."""
+    for holder, name in (
+        (body, "reasoning_effort"),
+        (body.get("output_config"), "effort"),
+        (body.get("reasoning"), "effort"),
+    ):
+        value = holder.get(name) if isinstance(holder, Mapping) else None
+        if isinstance(value, str):
+            return value[:20]
+    return ""
 
 
 def estimate(body: bytes) -> int:

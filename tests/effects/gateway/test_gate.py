@@ -134,3 +134,16 @@ def test_nothing_but_the_key_opens_it(method: str, target: str, body: bytes):
     found = Gate("m", KEY).judge(Asked(method, target, {"authorization": target}, body))
     assert isinstance(found, Answer)
     assert found.status in (403, 404)
+
+
+def test_the_effort_that_a_client_asks_for_is_counted_in_each_form():
+    door = Gate("m", KEY)
+    for path, more in (
+        (MESSAGES, {"output_config": {"effort": "high"}}),
+        (CHAT, {"reasoning_effort": "high"}),
+        (RESPONSES, {"reasoning": {"effort": "low"}}),
+        (MESSAGES, {"output_config": "high"}),
+        (COUNT, {"reasoning_effort": "max"}),
+    ):
+        door.judge(ask({"model": "m"} | more, path))
+    assert door.efforts == {"high": 2, "low": 1, "": 1}

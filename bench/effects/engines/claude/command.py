@@ -22,6 +22,8 @@ PORT = 8377
 DUMMY = "no-key-is-needed-here"
 
 TOOLS = ("Bash", "Edit", "Glob", "Grep", "Read", "Skill", "Task", "Write")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+"""What the client takes; another word would be dropped without a word of its own (tried)."""
 WEB = ("WebFetch", "WebSearch")
 API_TIMEOUT_MS = 1_800_000
 MCP_TIMEOUT_MS = 60_000

@@ -55,6 +55,9 @@ class Claude:
             raise CorpusError(f"the claude engine has no setting {name!r}", remedy="one of " + ", ".join(SETTINGS))
         if work.model is None:
             raise CorpusError("the claude engine needs a model", remedy="set `model:`")
+        if work.effort is not None and work.effort not in command.EFFORTS:
+            known = ", ".join(command.EFFORTS)
+            raise CorpusError(f"Claude Code takes no effort {work.effort!r}", remedy=f"one of {known}, or none")
         if room.gateway is None:
             raise MissingPart("there is no model gateway", remedy="run it by doit")
         if room.cancel.is_set():
@@ -137,6 +140,12 @@ class Claude:
                 self._room.spent(self._traffic.spent_usd)
         return self._traffic
 
+    def _effort_sent(self, traffic: Traffic) -> Mapping[str, int] | None:
+        """Efforts by calls, where the calls did not all ask for the session's: the client sends none to models that, as it
+        thinks, take none."""
+        asked = self._work.effort
+        return dict(traffic.efforts) if asked is not None and set(traffic.efforts) - {asked} else None
+
     def _outcome(self, stream: Stream, end: End, traffic: Traffic) -> Outcome:
         kind, cls, detail = judge(stream, end, _said(traffic))
         state = evidence.unserved(stream, command.SERVER) if self._work.graph_server else None
@@ -151,6 +160,9 @@ class Claude:
         unclear: tuple[str, ...] = ()
         if self._work.expected_skill:
             used, unclear = evidence.skill_used(stream, self._work.expected_skill)
+        sent = self._effort_sent(traffic)
+        if sent is not None:
+            unclear = (*unclear, f"effort {self._work.effort} was not sent by the client with every call: {sorted(sent)}")
         if traffic.spent_usd is None:
             unclear = (*unclear, "a call has no known price: the dollars spent are at least the sum told")
         return Outcome(
@@ -167,6 +179,7 @@ class Claude:
             replayed=traffic.replayed,
             error_class=cls,
             recording=traffic.recording,
+            effort_sent=sent,
             outage=traffic.outage or evidence.rejected(stream) if cls and cls.startswith("outage-") else None,
             gateway=_told(stream, traffic),
         )

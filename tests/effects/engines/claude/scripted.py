@@ -64,6 +64,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._failed(reply, "rate_limit_error" if reply == 429 else "api_error")
             return
         server.answered += 1
+        effort = (body.get("output_config") or {}).get("effort", "")
+        server.efforts[effort] = server.efforts.get(effort, 0) + 1
         self._stream(reply, body.get("model"))
 
     def _failed(self, status: int, kind: str) -> None:
@@ -111,6 +113,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.script = script
         self.seen: list[tuple[str, dict[str, str], Body]] = []
         self.answered = self.foreign = 0
+        self.efforts: dict[str, int] = {}
         self.revoked = False
 
     def get_request(self) -> Any:
@@ -147,7 +150,14 @@ class ScriptedDoor:
             usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
             calls = tuple({"status": "ok", "started_at": 1.0, "completed_at": 2.0} for _ in range(n))
             self._traffic = Traffic(
-                usage, calls, 0.001 * n, 0.001 * n, False, outage=self._outage, foreign=self.server.foreign
+                usage,
+                calls,
+                0.001 * n,
+                0.001 * n,
+                False,
+                outage=self._outage,
+                foreign=self.server.foreign,
+                efforts=self.server.efforts,
             )
         return self._traffic
 

@@ -61,6 +61,8 @@ def test_the_clients_calls_get_the_doors_key_and_are_its_own(door: ScriptedDoor)
 def test_a_child_of_the_client_is_not_the_client(door: ScriptedDoor) -> None:
     done = relayed(door, f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', {CALL!r}]).returncode)")
     assert (done.exit, done.stdout) == (0, b"200\n0\n"), done.stderr
+    [(_path, headers, _body)] = door.server.seen
+    assert (headers.get("x-api-key"), headers["x-assay-foreign"]) == (None, "1")
     assert door.close().foreign == 1
 
 

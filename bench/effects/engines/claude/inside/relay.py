@@ -1,8 +1,9 @@
 """Runs inside the sandbox, beside the client: carries its model calls from a loopback port to the session's Unix socket.
 
 Rule: the client is given a key that is worth nothing; this program alone knows the one that the socket takes, and puts it
-into every call. A call whose connection does not belong to the client's own process is marked. It is undumpable, so that
-no other process of the same user can read that key from it. It judges nothing else and never changes a body.
+into every call. A call whose connection does not belong to the client's own process is marked and gets no key: the door
+refuses and counts it. It is undumpable, so that no other process of the same user can read that key from it. It judges
+nothing else and never changes a body.
 
 Standard input: one line of JSON {key, socket, port, argv, linger_s}, then what the client is to read. Exits as the client
 does (128+n for a signal). A client that has written its result and then stays is ended after `linger_s` seconds: status 0.
@@ -71,11 +72,11 @@ def belongs(pid: int, port: int, peer: int) -> bool:
 
 
 def rewritten(head: bytes, key: str, foreign: bool) -> bytes:
-    """The head of a request with our key, one request per connection."""
+    """The head of a request, one per connection, with our key unless somebody else than the client asks."""
     first, *rest = head.split(b"\r\n")
     kept = [line for line in rest if not line.lower().startswith(DROPPED)]
-    ours = [b"x-api-key: " + key.encode(), b"Connection: close"] + ([b"x-assay-foreign: 1"] if foreign else [])
-    return b"\r\n".join([first, *ours, *kept, b"", b""])
+    mark = b"x-assay-foreign: 1" if foreign else b"x-api-key: " + key.encode()
+    return b"\r\n".join([first, mark, b"Connection: close", *kept, b"", b""])
 
 
 def pour(source: socket.socket, sink: socket.socket) -> None:
