@@ -22,8 +22,8 @@ FOREVER = 4e9
 POLL_S = 0.2
 """How soon a waiting worker sees that the run was cancelled."""
 Say = Callable[[str], None]
-Costs = Callable[[], list[float]]
-"""Dollars of the finished sessions of a step's kin on disk; asked once."""
+Costs = Callable[[bool], list[float]]
+"""Dollars of the finished sessions on disk that are a step's kin; of all arms of its suite when told True. Asked once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Admission:
                     say(why)
                     told = why
                 self._free.wait(wait)
-            expected = admission.expected_usd(self._known(purse, step, costs), step.terms.expected_usd)
+            expected = self._expected(purse, step, costs)
             if held := self._over(purse, step, expected):
                 return held
             ticket = Ticket(step, self._starts, expected, self._remaining(purse, step))
@@ -153,7 +153,8 @@ class Admission:
             if record is None or record.state == records.NOT_RUN:
                 return False  # withdrawn: it says nothing
             if record.state == records.FINAL and step.paid:
-                purse.costs.setdefault(kin(step.name, step.params), []).append(_spent(record))
+                for wide in (False, True):
+                    purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(_spent(record))
             again = self._limit(purse, step, record.body, say)
             if not again:
                 purse.ended.append(breaker.Ended(ticket.started, kind_of(record)))
@@ -176,17 +177,24 @@ class Admission:
         terms = step.terms
         if not step.paid or terms is None or terms.budget_usd is None or terms.expected_usd is not None:
             return 0.0, ""
-        # Of sessions that may cost anything, one at a time: several at once could each spend all that is left.
+        # While nothing is known of what its sessions cost, one at a time: several could each spend all that is left.
         unknown = [one for one in purse.running if one.step.paid and one.expected is None]
-        if unknown and not self._known(purse, step, costs):
+        if unknown and self._expected(purse, step, costs) is None:
             return POLL_S, f"waits for the cost of {unknown[0].step.id}"
         return 0.0, ""
 
-    def _known(self, purse: Purse, step: Session, costs: Costs) -> list[float]:
-        family = kin(step.name, step.params)
-        if family not in purse.costs:
-            purse.costs[family] = costs()
-        return purse.costs[family]
+    def _expected(self, purse: Purse, step: Session, costs: Costs) -> float | None:
+        """Its arm's median, else what the suite says, else the median of the suite's other arms, else unknown."""
+        known = {}
+        for wide in (False, True):
+            family = kin(step.name, step.params, wide=wide)
+            if family not in purse.costs:
+                purse.costs[family] = costs(wide)
+            known[wide] = purse.costs[family]
+        given = step.terms.expected_usd if step.terms else None
+        return admission.expected_usd(
+            known[False], given if given is not None else admission.expected_usd(known[True], None)
+        )
 
     def _over(self, purse: Purse, step: Session, expected: float | None) -> str | None:
         terms = step.terms
@@ -229,10 +237,11 @@ class Admission:
             purse.closed = f"outage: {step.terms.outage} sessions in a row failed systemically"
 
 
-def kin(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Sessions whose costs are alike: suite, arm, model, effort."""
+def kin(name: str, params: Mapping[str, Any], *, wide: bool = False) -> tuple[str, ...]:
+    """Sessions whose costs are alike: suite, arm (all of them when wide), model, effort."""
     parts = name.split("/")
-    return parts[0], parts[-2] if len(parts) > 2 else "", str(params.get("model")), str(params.get("effort"))
+    arm = parts[-2] if len(parts) > 2 and not wide else ""
+    return parts[0], arm, str(params.get("model")), str(params.get("effort"))
 
 
 def kind_of(record: Record) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -119,11 +120,15 @@ class Conductor:
         return self._end(reporter.failures, record)
 
     def _cancelled(self) -> int:
-        progress = self.pipeline.progress
-        self.pipeline.workspace.run.cancel.set()
+        progress, run = self.pipeline.progress, self.pipeline.workspace.run
+        run.cancel.set()
         deadline = clock.monotonic() + GRACE_S
+        # Beside the sessions, which end without it: one after the other would take longer than is allowed.
+        stopping = threading.Thread(target=run.gateway.close, name="gateway stops")
+        stopping.start()
         while progress.busy and clock.monotonic() < deadline:
             clock.sleep(0.02)
+        stopping.join(max(0.0, deadline - clock.monotonic()))
         progress.finish()
         console.say_err("cancelled; what was finished is kept, `doit` goes on from there")
         # An outage beats cancelled: whoever sees it stop the run may well have pressed Ctrl-C then.

@@ -170,20 +170,26 @@ def test_running_sessions_are_counted_with_what_they_are_expected_to_cost(worksp
     assert workspace.run.admission.spent_usd == 0.25, "what was told as it was spent is not counted again at the end"
 
 
-def test_sessions_of_unknown_cost_start_one_at_a_time_while_there_is_a_budget(workspace: Workspace):
-    running, most = [], []
+def test_while_no_cost_is_known_sessions_under_a_budget_start_one_at_a_time(workspace: Workspace):
+    began: list[str] = []
+    at_its_end: list[int] = []
 
     def counts(job: Job, context: Context) -> Made:
-        running.append(job.name)
-        most.append(len(running))
-        clock.sleep(0.05)
-        running.remove(job.name)
+        began.append(job.name)
+        clock.sleep(0.3)
+        at_its_end.append(len(began))
         return Made({"spent_usd": 0.1, "run": job.name})
 
     arms = ["a", "b", "c"]
     scripted.together(*(lambda arm=arm: build(workspace, session(counts, 0, arm=arm, budget_usd=1.0)) for arm in arms))
-    assert max(most) == 1
+    assert at_its_end[0] == 1
     assert sorted(workspace.run.did.values()) == ["measured"] * 3
+
+
+def test_an_arm_without_a_figure_of_its_own_is_expected_to_cost_what_the_others_do(workspace: Workspace):
+    assert build(workspace, session(spends(0.4), 0, budget_usd=1.0)) == "measured"
+    assert build(workspace, session(spends(0.4), 0, arm="b", budget_usd=1.0)) == "measured"
+    assert build(workspace, session(spends(0.4), 0, arm="c", budget_usd=1.0)) == "not_run"
 
 
 def limited(resets_at: float | None, state: str = "unusable") -> Callable[[Job, Context], Made]:
@@ -191,8 +197,12 @@ def limited(resets_at: float | None, state: str = "unusable") -> Callable[[Job, 
     return ends("session-error", state, outage=told)
 
 
+def no_history(wide: bool) -> list[float]:
+    return []
+
+
 def entered(admission: Admission, step: Any) -> Ticket:
-    found = admission.enter(step, list, lambda line: None)
+    found = admission.enter(step, no_history, lambda line: None)
     assert isinstance(found, Ticket)
     return found
 
@@ -229,7 +239,7 @@ def test_a_pause_holds_every_suite_and_ends_when_the_run_is_cancelled():
     assert lines == ["usage-limit of the model's service: no session starts before 2027-01-15T08:01:55Z"]
     threading.Timer(0.3, cancel.set).start()
     with pytest.raises(Cancelled):
-        admission.enter(session(GOOD, 0, suite="other"), list, lines.append)
+        admission.enter(session(GOOD, 0, suite="other"), no_history, lines.append)
     assert len(lines) == 2
     now[0] = NOW + 100 + MARGIN_S
     cancel.clear()
@@ -260,7 +270,7 @@ def test_a_reset_beyond_the_bound_closes_the_suite_without_a_wait():
     admission = Admission(threading.Event(), lambda: NOW)
     ticket = entered(admission, session(GOOD, 0, outage=5))
     assert not admission.leave(ticket, told_record(limited(NOW + LONGEST_S)), lambda line: None)
-    held = admission.enter(session(GOOD, 1), list, lambda line: None)
+    held = admission.enter(session(GOOD, 1), no_history, lambda line: None)
     assert held == "a usage-limit of the model's service resets at 2027-01-15T14:00:00Z, too far away to wait for"
 
 
