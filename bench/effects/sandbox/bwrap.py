@@ -114,6 +114,8 @@ class Guards:
     """Where the harness is root, files of /proc/sys that only root may write take the agent for root."""
     readonly_binds: bool = True
     parents_mounted: bool = True
+    counted_shm: bool = True
+    """Shared memory is bounded in files as well as in bytes: empty ones take memory that no resource limit sees."""
     neutral_mounts: bool = True
     stage_unseen: bool = True
     """The directory in which the launcher put all together is out of sight."""
@@ -141,7 +143,9 @@ def arguments(stage: str, filter_fd: int, environment: Mapping[str, str], guards
     options += ["--seccomp", str(filter_fd)] if guards.seccomp else []
     options += ["--bind", f"{stage}/root", "/"]
     options += [] if guards.stage_unseen else ["--bind", stage, "/mnt"]
-    options += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    shared = ["--bind", f"{stage}/shm", "/dev/shm"]
+    options += shared if guards.counted_shm else ["--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
     if guards.readonly_sysctl:
         options += ["--ro-bind", "/proc/sys", "/proc/sys"]
     for path in hidden() if guards.masked else ():

@@ -177,6 +177,7 @@ def _system(draft: Draft) -> None:
     for path in view.masked() if draft.guards.masked else ():
         draft.show("local" if path == "/usr/local" else "empty", path)
     draft.devices()
+    draft.steps.append(("memory", "shm", bwrap.SHARED_MEMORY_BYTES))
     draft.show("etc", "/etc")
     for index, name in enumerate(view.etc_folders()):
         draft.readonly(f"e{index}", Path("/etc", name), f"/etc/{name}")

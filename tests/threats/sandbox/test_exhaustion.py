@@ -9,13 +9,15 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
+from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, execution, runner
+from bench.effects.sandbox.bwrap import Guards
 from tests.threats.sandbox.probing import at_once
 
 SMALL = Limits(seconds=120, processes=48, memory_bytes=192 << 20, disk_bytes=48 << 20, open_files=256, file_bytes=64 << 20)
@@ -135,6 +137,7 @@ REFUSED = {
     "a file beyond its size": "with open('/tmp/x', 'wb') as f: f.truncate(1 << 30)",
     "memory of one": "hold = bytearray(512 << 20); hold[::4096] = b'x' * len(hold[::4096])",
     "shared memory": "with open('/dev/shm/x', 'wb') as f:\n    for _ in range(1024): f.write(bytes(1 << 20))",
+    "files in shared memory": "for n in range(80000): open(f'/dev/shm/{n}', 'w').close()",
     "a core dump": "import resource; resource.setrlimit(resource.RLIMIT_CORE, (1, 1))",
     "locked memory": "import ctypes; assert ctypes.CDLL(None).mlockall(3) == 0; hold = bytearray(512 << 20)",
 }
@@ -203,7 +206,12 @@ def test_takes_more_time_without_its_guard(free: dict[str, Finished], name: str)
     assert (done.limit, done.stdout) == (None, b"later"), done.stderr[-400:]
 
 
-@pytest.mark.parametrize("name", REFUSED)
+def quick(names: Iterable[str]) -> list[ParameterSet]:
+    """As parameters; a flood of files takes its time."""
+    return [pytest.param(name, marks=[pytest.mark.slow] * name.startswith("files")) for name in names]
+
+
+@pytest.mark.parametrize("name", quick(REFUSED))
 def test_refused_and_lives_with_it(spec: Spec, name: str) -> None:
     """Guards: resource limits, and a size for every tmpfs."""
     done = hostile(spec, REFUSED[name])
@@ -211,10 +219,13 @@ def test_refused_and_lives_with_it(spec: Spec, name: str) -> None:
     assert done.limit in (None, "memory", "disk")
 
 
-@pytest.mark.parametrize("name", [name for name in REFUSED if not NO_LIMIT.get(name)])
+@pytest.mark.parametrize("name", quick([name for name in REFUSED if not NO_LIMIT.get(name)]))
 def test_is_granted_without_its_guard(spec: Spec, name: str) -> None:
     """Without: larger limits, or the bare host."""
-    if name in NO_LIMIT:
+    if name == "files in shared memory":
+        made = replace(spec, argv=("python3", "-c", REFUSED[name]), limits=ROOMY)
+        assert execution.execute(made, None, None, Guards(counted_shm=False)).ok
+    elif name in NO_LIMIT:
         subprocess.run([sys.executable, "-c", REFUSED[name]], check=True)
     else:
         assert hostile(spec, REFUSED[name], ROOMY).ok
