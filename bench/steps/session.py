@@ -142,7 +142,7 @@ def _phase(job: Job, table: Table, told: Shown, phase: str, account: Account) ->
         writable = (Bind(handed_in.lay(folder), review_artifact.FOLDER),)
         env = {review_artifact.VARIABLE: f"{review_artifact.FOLDER}/{review_artifact.NAME}"}
     room = playing.room(table, told, job.params["limits"], writable, env)
-    work = _work(job, table.context, told, phase)
+    work = _work(job, table.context, told, phase, sum(done.outcome.spent_usd for done in account.phases))
     model = job.params.get("model")
     account.priced_model = cassettes.parse(work.cassette, str(model)).model if work.cassette is not None else model
     engine = engines.create(job.params["engine"])
@@ -162,9 +162,11 @@ def _phase(job: Job, table: Table, told: Shown, phase: str, account: Account) ->
         _take_review(handed_in.take(folder, review_artifact.NAME, review_artifact.LIMIT), account)
 
 
-def _work(job: Job, context: Context, told: Shown, phase: str) -> Work:
+def _work(job: Job, context: Context, told: Shown, phase: str, spent: float) -> Work:
+    """What the engine is asked to do; `spent` dollars went into the phases before."""
     params, gold, cassette = job.params, job.inputs.get("gold"), job.files.get("cassette")
     model, asked = params.get("model"), _phases(job)
+    left: float | None = job.hints.get(REMAINING)
     reference = {role: context.store.get(blob.blob) for role, blob in gold.outputs.items()} if gold else {}
     # A calibration engine is given neither prompt nor model.
     prompt = params.get("prompt") or ""
@@ -177,7 +179,7 @@ def _work(job: Job, context: Context, told: Shown, phase: str) -> Work:
         model=model,
         effort=params.get("effort"),
         run=int(params.get("run", 0)),
-        limits={**params["limits"], "budget_usd": job.hints.get(REMAINING)},
+        limits={**params["limits"], "budget_usd": left if left is None else max(0.0, left - spent)},
         skills=told.skills,
         expected_skill=_expected(params, phase),
         patch=reference.get("patch"),

@@ -30,6 +30,8 @@ _CLOCKS = frozenset(
     }
 )
 """Keys of the client's own bookkeeping that differ between two runs of the same conversation."""
+_SYNTHETIC = "<synthetic>"
+"""The model of messages that the client makes up itself, such as that of an error."""
 _LIMITED = frozenset({"rejected", "blocked", "exceeded"})
 _LATEST = 1e11
 """Seconds since 1970; what lies beyond is no time."""
@@ -151,6 +153,9 @@ def plain(stream: Stream) -> list[Event]:
 
 
 def _collect(value: Any, ids: dict[str, str]) -> None:
+    message = value.get("message")
+    if isinstance(message, dict) and message.get("model") == _SYNTHETIC and isinstance(message.get("id"), str):
+        ids.setdefault(message["id"], f"message-{len(ids) + 1}")
     for key, item in value.items():
         kind = _NAMED.get(key)
         if kind and isinstance(item, str) and len(item) >= 8:
