@@ -55,7 +55,7 @@ class Bench:
     def environment(self, **more: str) -> dict[str, str]:
         """This process's environment, pointed at the code under test."""
         kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
-        return kept | {"PYTHONPATH": str(CODE), "PYTHONDONTWRITEBYTECODE": "1"} | more
+        return kept | {"PYTHONPATH": str(CODE)} | more
 
     def doit(self, *words: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Done:
         """Run `doit` to its end."""

@@ -2,8 +2,12 @@
 
     python tests/performance/noop.py 1000 10000
 
-Prints medians of interleaved runs and their ratios to plain doit in the same run; builds all in a temporary directory.
-`stamp` is a bare `doit`; `full` names the suite, so that every record is looked at. Tools not installed are left out.
+Prints medians of interleaved runs and their ratios to plain doit in the same run, of elapsed and of processor time (which a
+loaded machine distorts less); builds all in a temporary directory, or
+with `--at FOLDER` in FOLDER/<cells>, where a later run finds it. Tools not installed are left out. Bytecode is compiled
+beforehand for all. `bare` is `doit`, `named` is `doit suite:wide`, `touched` is `doit` after the suite file was touched:
+the stamp answers them. `check` declares every step and looks at every record, and leaves no stamp (a variable is given);
+`check+stamp` is `doit` where no stamp is left from before.
 """
 
 from __future__ import annotations
@@ -47,26 +51,27 @@ def task_step():
 """
 
 
-def timed(argv: list[str], cwd: Path) -> tuple[float, int]:
-    """Seconds and peak memory in MB of a command that must succeed."""
+def timed(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[float, float, int]:
+    """Seconds, processor seconds and peak memory in MB of a command that must succeed."""
     before = time.perf_counter()
-    child = subprocess.Popen(argv, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = subprocess.Popen(argv, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - before
     if status != 0:
         raise SystemExit(f"{argv} failed: {child.stderr.read().decode()[-500:] if child.stderr else ''}")
-    return seconds, usage.ru_maxrss // 1024
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
 
 
 def prepare(place: Path, cells: int) -> dict[str, list[str]]:
     """Build the workspace and the same graph for the other tools; gives the no-op command of each."""
     doit = [sys.executable, "-m", "doit"]
-    workspace(place, cells)
+    if not place.exists():
+        workspace(place, cells)
     built = time.perf_counter()
     subprocess.run([*doit, "-n", "2"], cwd=place, check=True, stdout=subprocess.DEVNULL)
     print(f"{cells} cells: first build {time.perf_counter() - built:.0f} s", flush=True)
     subprocess.run([sys.executable, "-c", EXPORT], cwd=place, check=True)
-    (place / "empty").mkdir()
+    (place / "empty").mkdir(exist_ok=True)
     (place / "empty" / "dodo.py").write_text(
         "DOIT_CONFIG = {'backend': 'json'}\ndef task_x():\n    return {'actions': None}\n"
     )
@@ -75,7 +80,8 @@ def prepare(place: Path, cells: int) -> dict[str, list[str]]:
              "class Main(DoitMain):\n  def get_cmds(self):\n    c = super().get_cmds(); c['run'] = Run; return c\n"
              "sys.exit(Main().run(['run', '-f', 'plain.py']))"]  # fmt: skip
     subprocess.run(plain, cwd=place, check=True, stdout=subprocess.DEVNULL)
-    commands = {"plain doit": plain, "assay full": [*doit, "suite:wide"], "assay stamp": doit}
+    commands = {"plain doit": plain, "assay check": [*doit, "suite:wide", "runs=1"], "assay check+stamp": doit}
+    commands |= {"assay bare": doit, "assay named": [*doit, "suite:wide"], "assay touched": doit}
     steps = json.loads((place / "steps.json").read_text())
     (place / "Makefile").write_text(_makefile(steps))
     (place / "build.ninja").write_text(_ninja(steps))
@@ -89,32 +95,45 @@ def prepare(place: Path, cells: int) -> dict[str, list[str]]:
     return commands
 
 
-def main(sizes: list[int]) -> None:
+def before(name: str, place: Path) -> None:
+    """What a measurement wants done first, outside its time."""
+    if name == "assay check+stamp":
+        for stamp in ("artifacts/.stamp", "artifacts/.stamp.named"):
+            (place / stamp).unlink(missing_ok=True)
+    if name == "assay touched":
+        (place / "corpus" / "wide.yaml").touch()
+
+
+def main(sizes: list[int], home: str | None) -> None:
     """Measure every size."""
     medians: dict[tuple[str, int], float] = {}
     for cells in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / "w"
+            place = Path(home or folder) / str(cells)
+            env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+            env["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
             commands = prepare(place, cells)
             empty = [sys.executable, "-c", "import sys; from doit.doit_cmd import DoitMain; from doit.cmd_run import Run\n"
                      "class Main(DoitMain):\n  def get_cmds(self):\n    c = super().get_cmds(); c['run'] = Run; return c\n"
                      "sys.exit(Main().run(['run']))"]  # fmt: skip
-            runs: dict[str, list[tuple[float, int]]] = {}
-            for _ in range(REPEATS):
-                for name, argv in commands.items():
-                    runs.setdefault(name, []).append(timed(argv, place))
-                runs.setdefault("empty dodo", []).append(timed(empty, place / "empty"))
-            base = statistics.median(s for s, _ in runs["plain doit"])
+            runs: dict[str, list[tuple[float, float, int]]] = {}
+            for repeat in range(REPEATS + 1):
+                for name, argv in [*commands.items(), ("empty dodo", empty)]:
+                    before(name, place)
+                    found = timed(argv, place / "empty" if argv is empty else place, env)
+                    if repeat:  # the first one compiles
+                        runs.setdefault(name, []).append(found)
+            base = [statistics.median(run[i] for run in runs["plain doit"]) for i in (0, 1)]
             for name, measured in runs.items():
-                seconds = statistics.median(s for s, _ in measured)
-                medians[name, cells] = seconds
-                memory = max(m for _, m in measured)
-                print(f"{cells:6} {name:12} {seconds:7.3f} s  {seconds / base:6.2f} × plain doit  {memory:4} MB", flush=True)
+                seconds, busy = (statistics.median(run[i] for run in measured) for i in (0, 1))
+                medians[name, cells] = busy
+                said = f"{seconds:7.3f} s {seconds / base[0]:6.2f} ×   processor {busy:7.3f} s {busy / base[1]:6.2f} ×"
+                print(f"{cells:6} {name:17} {said}  {max(run[2] for run in measured):4} MB", flush=True)
     if len(sizes) > 1:
         for name in sorted({name for name, _ in medians}):
             if (name, sizes[0]) in medians and (name, sizes[-1]) in medians:
                 growth = medians[name, sizes[-1]] / medians[name, sizes[0]]
-                print(f"growth {sizes[0]} → {sizes[-1]}: {name} {growth:.1f} ×")
+                print(f"growth {sizes[0]} → {sizes[-1]} (processor): {name} {growth:.1f} ×")
     print(f"own peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 
@@ -136,4 +155,6 @@ def _snakefile(steps: list[Any]) -> str:
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [1000])
+    given = sys.argv[1:]
+    home = given.pop(given.index("--at") + 1) if "--at" in given else None
+    main([int(word) for word in given if word != "--at"] or [1000], home)

@@ -64,7 +64,7 @@ def test_the_cassette_is_what_its_script_says():
 def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
     keys = {name: f"sk-ant-{PLANTED}" for name in ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")}
-    environment = kept | keys | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = kept | keys | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [sys.executable, "-m", "doit", *words],
         cwd=root,

@@ -101,7 +101,7 @@ def doit(root: Path, *words: str, **env: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "doit", *words],
         cwd=root,
-        env=kept | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | env,
+        env=kept | {"PYTHONPATH": str(ROOT)} | env,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
