@@ -1,0 +1,103 @@
+"""Promotions on the real `doit`: told with the suite, asked for by name, laid out, rechecked, and never in the way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.make.pipeline import Pipeline
+from bench.make.promotions import rows
+from tests.make import workspaces
+from tests.make.workspaces import Bench
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+STEP = "promotion:tiny/candidate"
+FILE = "artifacts/reports/tiny/promotion.json"
+ARMS: list[dict[str, Any]] = [
+    {"name": "incumbent", "role": "incumbent", "engine": "loop", "skills": ["skills/mend"]},
+    {"name": "candidate", "role": "candidate", "of": "incumbent", "overlay": "candidates/mend"},
+    {"name": "direct", "role": "incumbent", "engine": "loop", "skills": ["skills/mend"], "params": {"temperature": 0}},
+    {"name": "candidate-direct", "role": "candidate", "of": "direct", "overlay": "candidates/mend"},
+    {"name": "other", "role": "candidate", "of": "incumbent", "overlay": "candidates/other"},
+]
+
+
+def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
+    """Failure mode 15."""
+    workspaces.write(tmp_path, model="some/model", arms=[*workspaces.ARMS, *ARMS])
+    for folder in ("skills/mend", "candidates/mend/mend", "candidates/other/mend"):
+        workspaces.put(tmp_path, f"corpus/{folder}/SKILL.md", workspaces.SKILL)
+    workspaces.put(tmp_path, "corpus/tiny.lock.json", '{"schema":1,"sources":{},"dependencies":{}}')
+    found = {name: (params, needs, hints) for name, params, needs, hints in rows(Pipeline(tmp_path, [], {}))}
+    assert list(found) == ["tiny/candidate", "tiny/candidate-direct", "tiny/other"]
+    both = [["incumbent", "candidate"], ["direct", "candidate-direct"]]
+    assert [found[name][0]["pairs"] for name in found] == [both, both, [["incumbent", "other"]]]
+    assert found["tiny/other"][2] == {"file": "promotion-other.json"}
+    assert {"aggregate", "health", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
+    assert found["tiny/candidate"][0]["thresholds"]["min_improvement_pct"] == 5
+
+
+@pytest.fixture
+def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
+    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
+
+
+@pytest.mark.slow
+def test_a_suite_tells_its_promotions_and_one_asked_for_prints_its_table(promoted: Bench) -> None:
+    document = json.loads(promoted.path(FILE).read_bytes())
+    assert (document["schema_version"], document["decision"]) == (6, "promote")
+    asked = promoted.doit(STEP)
+    assert asked.code == 0, asked.stderr
+    assert "## tiny/candidate: promote" in asked.stdout
+    assert "| resolved_margin | all | 3 | 2 | ok |" in asked.stdout
+    promoted.path(FILE).unlink()
+    assert promoted.doit().code == 0
+    assert json.loads(promoted.path(FILE).read_bytes()) == document
+    assert "promotion tiny/candidate: promote" in promoted.doit("suite:tiny").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("word", "decision"), [("min_runs=4", "insufficient_evidence"), ("policy=statistical", "keep_incumbent")]
+)
+def test_what_does_not_promote_fails_only_who_asked_for_it(promoted: Bench, word: str, decision: str) -> None:
+    whole = promoted.doit(word, "suite:tiny")
+    assert whole.code == 0, whole.stderr
+    assert f"promotion tiny/candidate: {decision}" in whole.stdout
+    assert [step for step in whole.did if step.startswith(("session:", "cell:"))] == [], "thresholds reach no session"
+    asked = promoted.doit(word, STEP)
+    assert asked.code == 1
+    assert f"error: promotion tiny/candidate is {decision}" in asked.stderr
+
+
+@pytest.mark.slow
+def test_verify_rechecks_what_was_decided_and_reads_older_files(promoted: Bench) -> None:
+    assert promoted.doit("verify").code == 0
+    shutil.copy(GOLDEN / "promotion-5.json", promoted.path("artifacts/reports/tiny/promotion-old.json"))
+    read = promoted.doit("verify")
+    assert read.code == 0, read.stderr
+    assert "is a promotion of schema 5 that no step here made" in read.stdout
+    promoted.edit(FILE, '"decision": "promote"', '"decision": "keep_incumbent"')
+    edited = promoted.doit("verify")
+    assert (edited.code, "promotion.json is not the file that was made" in edited.stderr) == (1, True)
+
+
+@pytest.mark.slow
+def test_a_revoked_session_is_decided_anew(promoted: Bench) -> None:
+    before = json.loads(promoted.path(FILE).read_bytes())
+    assert promoted.doit("clean", "session:tiny/add/candidate/0", "--yes").code == 0
+    done = promoted.doit()
+    assert done.code == 0, done.stderr
+    assert done.did[STEP] == "built"
+    after = json.loads(promoted.path(FILE).read_bytes())
+    assert (before["decision"], after["decision"]) == ("promote", "promote")
+    assert (
+        before["decisions"][0]["tasks"][0]["candidate"]["evidence"]
+        != after["decisions"][0]["tasks"][0]["candidate"]["evidence"]
+    )
+    assert promoted.doit("verify").code == 0
