@@ -21,7 +21,7 @@ from bench.effects.engines.transcript import lines, preview
 from bench.effects.gateway import SOCKET, Ask, Door, Traffic
 from bench.effects.redact import Redactor, known_secrets
 from bench.effects.sandbox import PYTHON, Bind, Finished, Spec
-from bench.errors import Cancelled, CorpusError, MissingPart
+from bench.errors import Cancelled, CorpusError, IntegrityError, MissingPart
 
 DOOR = "/run/model"
 LINGER_S = 5.0
@@ -156,6 +156,9 @@ class Claude:
                 "graph-tools-missing",
                 f"the graph's server was {state} when the session began",
             )
+        transcript, unkept = kept(stream, self._redactor)
+        if unkept and kind is None:
+            kind, cls, detail = "evidence-unverified", "transcript-unkept", unkept[0]
         used: bool | None = None
         unclear: tuple[str, ...] = ()
         if self._work.expected_skill:
@@ -166,7 +169,7 @@ class Claude:
         if traffic.spent_usd is None:
             unclear = (*unclear, "a call has no known price: the dollars spent are at least the sum told")
         return Outcome(
-            transcript=lines(evidence.plain(stream), self._redactor),
+            transcript=transcript,
             usage=traffic.usage,
             turns=stream.turns,
             error_kind=kind,
@@ -174,7 +177,7 @@ class Claude:
             skill_used=used,
             tool_counts=evidence.tool_counts(stream),
             calls=tuple(_timeless(call) for call in traffic.calls),
-            diagnostics=(*stream.faults, *unclear),
+            diagnostics=(*stream.faults, *unkept, *unclear),
             spent_usd=traffic.spent_usd or 0.0,
             replayed=traffic.replayed,
             error_class=cls,
@@ -183,6 +186,21 @@ class Claude:
             outage=traffic.outage or evidence.rejected(stream) if cls and cls.startswith("outage-") else None,
             gateway=_told(stream, traffic),
         )
+
+
+def kept(stream: Stream, redactor: Redactor) -> tuple[bytes, tuple[str, ...]]:
+    """The transcript, and why events of it cannot be kept: an object whose keys become the same by redaction.
+
+    Such an event is the agent's doing and its session's loss. Nothing but its type is kept of it.
+    """
+    out, faults = [], []
+    for number, event in enumerate(evidence.plain(stream), 1):
+        try:
+            out.append(lines([event], redactor))
+        except IntegrityError as error:
+            faults.append(f"event {number} cannot be kept: {error.what}")
+            out.append(lines([{"type": event["type"], "unkept": True}], redactor))
+    return b"".join(out), tuple(faults)
 
 
 def _said(traffic: Traffic) -> Told:
