@@ -18,8 +18,9 @@ from bench.core import promotion_check, targets
 from bench.core.records import Record
 from bench.core.suite import Suite
 from bench.core.targets import Target
-from bench.effects import clock, console, git, swap, trees
-from bench.effects.swap import Replacement, recovery
+from bench.effects import clock, console, git, trees
+from bench.effects.swap import recovery, replacing
+from bench.effects.swap.replacing import Replacement
 from bench.errors import ApplyFailed, BenchError, UsageError
 from bench.make.decide import decide
 from bench.make.pipeline import Pipeline
@@ -63,7 +64,7 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     wanted = _wanted(pipeline, pipeline.suites[suite_name], document, closure)
     _check_committed(root, wanted)
     note = {"suite": suite_name, "candidate": candidate, "promotion": record.content}
-    kept = swap.replace_all(root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
+    kept = replacing.replace_all(root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
     pipeline.workspace.journal.write("applied", **note, files=[target.path for target in wanted])
     for target in wanted:
         console.say(f"changed   {console.visible(target.path)}")

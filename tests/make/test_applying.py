@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.effects import clock, swap
-from bench.effects.swap import Replacement, recovery
+from bench.effects import clock
+from bench.effects.swap import places, recovery, replacing
+from bench.effects.swap.replacing import Replacement
 from bench.errors import ApplyFailed
 from bench.make import applying
 from tests.make import workspaces
@@ -96,10 +97,10 @@ def test_a_tampered_promotion_is_not_applied(promoted: Bench) -> None:
 
 def test_an_interrupted_apply_is_undone_first(promoted: Bench) -> None:
     wanted = [Replacement(path, workspaces.SKILL.encode(), b"half") for path in (SKILL, MIRROR)]
-    swap.replace_all(promoted.root, wanted[:1], {})
+    replacing.replace_all(promoted.root, wanted[:1], {})
     entry = recovery.Entry(SKILL, ".assay-x-0", *(recovery.digest.of_bytes(data) for data in (wanted[0].base, b"half")))
     promoted.path(SKILL).with_name(".assay-x-0").write_bytes(wanted[0].base)
-    root = swap.places.open_root(promoted.root)
+    root = places.open_root(promoted.root)
     recovery.write(root, recovery.OPEN, [entry], {})
     assert promoted.path(SKILL).read_text() == "half"
     bare = promoted.doit()

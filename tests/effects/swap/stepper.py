@@ -18,8 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.effects import swap
-from bench.effects.swap import recovery
+from bench.effects.swap import recovery, replacing
 from bench.errors import BenchError
 
 FILES = ("skills/one/SKILL.md", "skills/one/more/notes.md", "mirror/one/SKILL.md", "mirror/one/more/notes.md")
@@ -30,14 +29,14 @@ _ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void
 _ptrace.restype = ctypes.c_long
 
 
-def grow(root: Path) -> list[swap.Replacement]:
+def grow(root: Path) -> list[replacing.Replacement]:
     """A tree with the old files, and what is to replace them."""
     wanted = []
     for path in FILES:
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"old " + path.encode())
-        wanted.append(swap.Replacement(path, b"old " + path.encode(), b"new " + path.encode()))
+        wanted.append(replacing.Replacement(path, b"old " + path.encode(), b"new " + path.encode()))
     return wanted
 
 
@@ -62,14 +61,14 @@ def _failing(number: int) -> None:
     sys.setprofile(profile)
 
 
-def _child(root: Path, wanted: list[swap.Replacement], how: str, number: int) -> int:
+def _child(root: Path, wanted: list[replacing.Replacement], how: str, number: int) -> int:
     if how == "fail":
         _failing(number)
     else:
         _ptrace(TRACEME, 0, None, None)
         os.kill(os.getpid(), signal.SIGSTOP)
     try:
-        swap.replace_all(root, wanted, {})
+        replacing.replace_all(root, wanted, {})
     except KeyboardInterrupt:
         return 130
     except (BenchError, OSError):

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from bench.core import digest
-from bench.effects import swap
-from bench.effects.swap import Replacement, recovery
+from bench.effects.swap import recovery, replacing
+from bench.effects.swap.replacing import Replacement
 from bench.errors import ApplyFailed
 from tests.effects.swap import stepper
 
@@ -33,7 +33,7 @@ def whole(root: Path, tree: str) -> None:
 
 def test_every_file_is_new_and_nothing_else_is_left(tmp_path: Path, wanted: list[Replacement]) -> None:
     (tmp_path / wanted[0].path).chmod(0o755)
-    assert swap.replace_all(tmp_path, wanted, {"candidate": "demo/candidate"}) == []
+    assert replacing.replace_all(tmp_path, wanted, {"candidate": "demo/candidate"}) == []
     whole(tmp_path, "new")
     assert (tmp_path / wanted[0].path).stat().st_mode & 0o777 == 0o755
 
@@ -42,7 +42,7 @@ def test_every_drifted_or_missing_base_is_named_and_nothing_changes(tmp_path: Pa
     (tmp_path / wanted[1].path).write_bytes(b"mine")
     (tmp_path / wanted[2].path).unlink()
     with pytest.raises(ApplyFailed) as error:
-        swap.replace_all(tmp_path, wanted, {})
+        replacing.replace_all(tmp_path, wanted, {})
     assert wanted[1].path in str(error.value)
     assert wanted[2].path in str(error.value)
     assert (tmp_path / wanted[0].path).read_bytes() == wanted[0].base
@@ -62,7 +62,7 @@ def test_what_is_no_file_of_its_own_is_refused(tmp_path: Path, wanted: list[Repl
         file.rename(aside)
         os.mkfifo(file) if what == "fifo" else file.symlink_to(aside)
     with pytest.raises(ApplyFailed, match="nothing was changed"):
-        swap.replace_all(tmp_path, wanted, {})
+        replacing.replace_all(tmp_path, wanted, {})
     assert (tmp_path / wanted[2].path).read_bytes() == wanted[2].base
 
 
@@ -87,7 +87,7 @@ def test_an_edit_after_the_kill_is_kept_and_named(tmp_path: Path, wanted: list[R
     assert entries[1].staged in said["files"][0]["how"]
     assert (tmp_path / recovery.NAME).stat().st_mode & 0o777 == 0o600
     with pytest.raises(ApplyFailed, match="interrupted"):
-        swap.replace_all(tmp_path, wanted, {})
+        replacing.replace_all(tmp_path, wanted, {})
     os.close(root)
 
 
@@ -112,7 +112,7 @@ NO_EXCHANGE = """
 import ctypes, os, struct, sys
 from pathlib import Path
 from bench.core import digest
-from bench.effects import swap
+from bench.effects.swap import replacing
 from bench.errors import EnvironmentRefused
 from tests.effects.swap import stepper
 wanted = stepper.grow(Path(sys.argv[1]))
@@ -125,7 +125,7 @@ libc = ctypes.CDLL(None)
 assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, ctypes.create_string_buffer(program), 0, 0) == 0
 try:
-    swap.replace_all(Path(sys.argv[1]), wanted, {})
+    replacing.replace_all(Path(sys.argv[1]), wanted, {})
 except EnvironmentRefused as error:
     print(error)
 """
