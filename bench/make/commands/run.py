@@ -11,7 +11,6 @@ from typing import Any
 
 from doit.cmd_base import DoitCmdBase
 
-import bench.layout as layout
 from bench.errors import ApplyFailed
 from bench.make.commands.base import StepCommand, option
 
@@ -76,6 +75,8 @@ class Run(StepCommand):
 
 def _check_whole(root: Path) -> None:
     """Nothing is measured on a tree that an interrupted apply may have left half new. Raises ApplyFailed."""
+    import bench.layout as layout
+
     if os.path.lexists(root / layout.RECOVERY):
         what, remedy = (
             "an apply was interrupted, and the tree may be half new",
