@@ -38,7 +38,7 @@ def is_review(targets: Iterable[str]) -> bool:
 
 def parse(data: bytes, where: str) -> tuple[Label, ...]:
     """The labels; `where` names the file in errors. Raises CorpusError."""
-    remedy = "mend the labels; format: docs/tasks.md"
+    remedy = "mend the labels; format: docs/promotions.md"
     try:
         return _labels(strictjson.load(data.decode("utf-8")))
     except UnicodeDecodeError as error:

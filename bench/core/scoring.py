@@ -134,7 +134,7 @@ def _assigned(values: list[list[int]]) -> list[tuple[int, int]]:
     try:
         from scipy.optimize import linear_sum_assignment
     except ImportError:
-        remedy = "install the extra `statistics`"
+        remedy = "install assay-bench anew; scipy is one of its parts"
         raise MissingPart("scipy is not installed, and grading reviews needs it", remedy=remedy) from None
     rows, columns = linear_sum_assignment(values, maximize=True)
     return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True)]

@@ -39,7 +39,7 @@ EMPTY: Mapping[str, Any] = {
 
 
 def make(job: Job, context: Context) -> Made:
-    """Look up, judge, write. Raises MissingPart when the policy asks for statistics that cannot be made."""
+    """Look up, judge, write. Raises MissingPart when statistics cannot be made."""
     found = document(job, context)
     lines = [text.line(line) for line in promotion_text.lines(found)]
     context.log(text.line(promotion_text.line(found)))
@@ -96,7 +96,7 @@ def _record(named: Any, store: Store) -> Record | None:
 def _compared(
     aggregate: Mapping[str, Any], found: Mapping[Where, Measured], params: Mapping[str, Any], arms: tuple[str, str]
 ) -> dict[str, Any] | None:
-    """The statistics of a pair, or None where there is nothing to compare or nothing to compare it with."""
+    """The statistics of a pair, or None where an arm has no rows."""
     tasks = {task["id"] for task in params["tasks"]}
     rows: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
     for row in aggregate["rows"]:
@@ -108,10 +108,9 @@ def _compared(
     try:
         return stats.compare(rows[arms[1]], rows[arms[0]], gate_statistics.measures(params["thresholds"]))
     except ImportError:
-        if params["thresholds"].get("policy") == gate_statistics.STATISTICAL:
-            remedy = "install the extra `statistics`"
-            raise MissingPart("scipy is not installed, and policy: statistical needs it", remedy=remedy) from None
-        return None
+        # Never without: what a decision says would depend on the machine that makes it.
+        remedy = "install assay-bench anew; numpy and scipy are among its parts"
+        raise MissingPart("numpy or scipy is not installed, and statistics need them", remedy=remedy) from None
 
 
 def _bound(job: Job, context: Context, pairs: list[Pair]) -> dict[str, Any]:
