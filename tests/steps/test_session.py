@@ -20,6 +20,7 @@ from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
 from bench.effects.trees import Entry
 from bench.steps import session, skill
+from tests.core.test_pdg import EXAMPLE
 from tests.steps.making import context_at, job_of
 
 MODEL = "anthropic/claude-sonnet-4-5"
@@ -241,6 +242,14 @@ def test_the_graph_is_there_for_an_arm_that_has_it(context: Context, lower: Reco
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
     assert [e.data for e in changed(context, made).entries] == [b'{"nodes":[]}\n']
     assert session.GRAPH_FILE.encode() in context.store.get(made.outputs["transcript"].blob)
+
+
+def test_the_agent_asks_the_graph_by_a_command(context: Context, lower: Record) -> None:
+    graph = record("graph", Made({}, {"graph": context.store.put(json.dumps(EXAMPLE).encode())}))
+    made = play(context, {"template": lower, "graph": graph}, tape("graph callers Shape.area > seen"))
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert b"a.py:11-20 function pkg.a.area" in changed(context, made).entries[0].data
+    assert b"graph impact TARGET" in context.store.get(made.outputs["transcript"].blob)
 
 
 def test_copied_files_are_there_before_the_setup(context: Context, lower: Record) -> None:
