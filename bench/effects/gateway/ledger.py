@@ -87,6 +87,7 @@ def entry(line: Mapping[str, Any]) -> dict[str, Any]:
         "provider",
         "response_id",
         "call_type",
+        "effort",
         "started_at",
         "completed_at",
     )

@@ -61,6 +61,9 @@ async def _route(_self: Any, user_api_key_dict: Any, cache: Any, data: dict[str,
             data[name] = route[name]
     if route.get("drop"):
         data["drop_params"] = True
+        if (data.get("output_config") or {}).get("effort") and not data.get("thinking"):
+            # LiteLLM translates an effort only beside a request to think.
+            data["thinking"] = {"type": "adaptive"}
     return data
 
 
@@ -91,6 +94,18 @@ def _dollars(kwargs: Mapping[str, Any], route: Mapping[str, Any], usage: Any) ->
         return float(kwargs["response_cost"])
     except (*BROKEN, litellm.exceptions.ModelNotMappedError):
         return None
+
+
+def _effort(kwargs: Mapping[str, Any]) -> str | None:
+    """The effort that the provider was asked for, out of the request as it was sent; None = none, or not known."""
+    sent = (kwargs.get("additional_args") or {}).get("complete_input_dict")
+    if not sent and kwargs.get("custom_llm_provider") != "anthropic":
+        sent = kwargs.get("optional_params")  # translated by now; Anthropic's own still hold what is dropped later
+    sent = json.loads(sent) if isinstance(sent, str | bytes) else sent
+    sent = sent if isinstance(sent, Mapping) else {}
+    held = sent.get("output_config") or sent.get("reasoning") or {}
+    found = held.get("effort") or sent.get("reasoning_effort")
+    return found if isinstance(found, str) else None
 
 
 def _moment(value: Any) -> str | None:
@@ -155,6 +170,7 @@ def line(kwargs: Mapping[str, Any], response: Any, began: Any, ended: Any, ok: b
         "upstream_id": kwargs.get("litellm_call_id"),
         "started_at": _moment(began),
         "completed_at": _moment(ended),
+        "effort": _effort(kwargs),
         "native_usage": usage,
         "list_price_usd": _dollars(kwargs, route, usage) if ok else None,
     }

@@ -80,6 +80,7 @@ def test_all_four_hooks_write_a_line_from_where_it_is_copied_to(tmp_path: Path):
         "provider": "p",
         "response_id": None,
         "call_type": "acompletion",
+        "effort": None,
         "session_id": "s",
         "call": "0",
         "upstream_id": "1",
