@@ -24,6 +24,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("bench.effects.graphtools.inside.server", "bench.core.graph_queries"): _INSIDE,
     ("bench.effects.gateway.routes", "bench.core.model_routes"): "suites and gateway must agree whose model an id is",
     ("bench.effects.gateway.ledger", "bench.core.outages"): "traffic says what failed in the words that the breaker knows",
+    ("bench.effects.engines.upstream", "bench.core.outages"): "the loop says what failed in the words of the gateway",
 }
 """(effects module, core module) → why it may all the same."""
 PURE = {

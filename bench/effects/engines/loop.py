@@ -191,6 +191,7 @@ class Loop(Ours):
             spent_usd=upstream.dollars,
             replayed=upstream.replayed,
             recording=upstream.recording,
+            outage=upstream.outage,
             effort_sent=upstream.effort_sent,
         )
 

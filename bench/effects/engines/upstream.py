@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench.core import outages
 from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
@@ -45,6 +46,8 @@ class Upstream:
         self.replayed = work.model.startswith(f"{llm.REPLAY}/")
         self.usage: dict[str, int] | None = dict.fromkeys(TOKENS, 0)
         self.dollars = 0.0
+        self.outage: dict[str, Any] | None = None
+        """{cls, status?, resets_at?} where the model's service is what ended the session."""
         self.calls: list[dict[str, Any]] = []
         self.notes: list[str] = []
         self.effort_sent: Mapping[str, Any] | None = None
@@ -152,6 +155,7 @@ class Upstream:
         self.calls.append({"status": "failed", "attempt": attempt, "error": failure.kind, "http_status": failure.status})
         self._room.log(preview(f"model call failed ({failure.kind}): {detail}", 300))
         if not failure.transient or attempt > self._settings["retries"]:
+            self.outage = None if self.replayed else _outage(failure)
             raise End("session-error", "model-error", f"{failure.kind} after {attempt} attempts: {detail}")
 
     def _wait(self, failure: llm.Failure, attempt: int, deadline: float) -> None:
@@ -159,3 +163,13 @@ class Upstream:
         pause = min(pause, LONGEST_WAIT_S, max(0.0, deadline - clock.monotonic()))
         if self._room.cancel.wait(pause):
             raise End("cancelled", "cancelled", "cancelled while waiting for the model")
+
+
+def _outage(failure: llm.Failure) -> dict[str, Any] | None:
+    headers = {} if failure.after is None else {"retry-after": f"{failure.after:.3f}"}
+    told = {"http_status": failure.status, "error_class": failure.kind, "headers": headers, "answered": bool(failure.status)}
+    found = outages.of_call(told, clock.now_utc().timestamp())
+    if found is None:
+        return None
+    rest = {"status": found.status, "resets_at": found.resets_at}
+    return {"cls": found.cls} | {name: value for name, value in rest.items() if value is not None}
