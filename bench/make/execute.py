@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bench.core import digest, records
+from bench.core import digest, records, regraded
 from bench.core.admission import limited
 from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
@@ -137,6 +137,9 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     made, raw = _make(workspace, step, verdict, ticket)
     if step.paid:
         made = replace(made, notes={**made.notes, "attempts": _tries(workspace, step, verdict.key) + 1})
+    if step.kind == "cell" and "session" in verdict.inputs:
+        before = regraded.before(verdict.record, verdict.inputs["session"].content, made.body)
+        made = replace(made, notes={**made.notes, regraded.NOTE: before}) if before else made
     record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     facts = {"kind": step.kind, "name": step.name, "state": record.state, "spent_usd": record.body.get("spent_usd", 0)}
