@@ -1,6 +1,6 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
-inputs: aggregate, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
+inputs: aggregate, canary/<arm>/<candidate>…, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
 profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows,
 statistics: [`stats.compare` of each pair, in brief], notices, …}.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import cellview, contrasts, health, overview, pages, rows, summary
+from bench.core import canary, cellview, contrasts, health, overview, pages, regraded, rows, summary
 from bench.core.records import Blob, Record
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -43,11 +43,12 @@ def make(job: Job, context: Context) -> Made:
     paged = pages.chosen(cells)
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
-    lines, told = [], []
+    lines, told, again = [], [], []
     for row in cells:
         cell = row["task"], row["arm"], row["run"]
         found = _evidence(row, context.store)
         told.append(_tried(row, found.session))
+        again.append((f"{row['task']}/{row['arm']}/{row['run']}", found.cell))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
         review = next((name for name in kept if name.endswith(REVIEW)), None)
         lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found), review)))
@@ -59,6 +60,7 @@ def make(job: Job, context: Context) -> Made:
     linked = {cell: stems[cell] for cell in stems if cell in paged}
     view = overview.build(job.params, {**aggregate.body, "rows": told}, _judged(job), linked)
     view["source"] = aggregate.content
+    view["notices"] += regraded.notices(again)
     outputs["index.html"] = context.store.put(renderer.index(view))
     outputs["report.md"] = context.store.put(renderer.markdown(view))
     outputs["results.jsonl"] = context.store.put(b"".join(lines))
@@ -68,7 +70,10 @@ def make(job: Job, context: Context) -> Made:
 def _judged(job: Job) -> Mapping[str, Any]:
     """The health record's body where it is given; without it the same rule, so that nothing needs to wait for that step."""
     given = job.inputs.get("health")
-    return given.body if given else health.of_aggregate(job.inputs["aggregate"].body)
+    if given:
+        return given.body
+    body = job.inputs["aggregate"].body
+    return health.of_aggregate(body, canary.rows(job.inputs, body["arms"]))
 
 
 def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:

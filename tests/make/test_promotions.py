@@ -101,3 +101,14 @@ def test_a_revoked_session_is_decided_anew(promoted: Bench) -> None:
         != after["decisions"][0]["tasks"][0]["candidate"]["evidence"]
     )
     assert promoted.doit("verify").code == 0
+
+
+@pytest.mark.slow
+def test_a_corrected_oracle_grades_again_runs_nothing_and_shows_old_and_new(promoted: Bench) -> None:
+    """Acceptance: a wrong label or check fixed under oracles/ costs nothing."""
+    promoted.edit("oracles/add/check.sh", 'test "$(sh ./adder.sh 2 3)" = 5', 'test "$(sh ./adder.sh 9 9)" = 18 && false')
+    done = promoted.doit()
+    assert not any(step.startswith("session:") for step in done.did)
+    told = promoted.path("artifacts/reports/tiny/report.md").read_text()
+    assert "Graded again" in told
+    assert "add/candidate/0 (resolved yes → no" in told.replace("\\", "")
