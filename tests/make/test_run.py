@@ -34,7 +34,7 @@ def test_a_second_run_is_answered_from_the_stamp_and_the_full_check_finds_nothin
     stamped = workspace.doit()
     assert (stamped.code, stamped.stderr) == (0, "")
     assert stamped.stdout.startswith("everything up to date (14 steps)\n")
-    full = workspace.doit("-n", "1")
+    full = workspace.doit("cell", "suite:tiny", "-n", "1")
     assert (full.code, full.did) == (0, {})
     assert "14 up to date" in full.stdout
     assert workspace.records() == before
