@@ -9,7 +9,7 @@ from bench.make.stamp import answer
 answer(__file__)  # a bare `doit` with nothing to do ends here, before anything else is imported
 
 from bench.layout import record  # noqa: E402 - the stamp answers first
-from bench.make import cells, promotions, rows  # noqa: E402
+from bench.make import canaries, cells, promotions, rows  # noqa: E402
 from bench.make.load import pipeline  # noqa: E402
 
 PIPELINE = pipeline(__file__)
@@ -74,25 +74,19 @@ def task_preflight():
 def task_session():
     """the agent's work for one task, arm and run (paid, unless replayed)"""
     for cell in cells.rows(PIPELINE):
+        yield step("session", cell.name, cell.session_params, needs=cell.session_needs, **cell.session_terms)
+
+
+def task_canary():
+    """one fresh session of a reused arm for each new candidate: it gates, and is in no median"""
+    for canary in canaries.rows(PIPELINE):
         yield step(
-            "session",
-            cell.name,
-            cell.session_params,
-            needs={
-                "template": cell.template,
-                "graph": cell.graph,
-                "assets": cell.assets,
-                "skill": cell.skill,
-                "runtime": cell.runtime,
-                "gold": cell.gold,
-            },
-            files=cell.files,
-            hints=cell.hints,
-            gates={"preflight": cell.preflight},
-            paid=cell.paid,
-            retries=cell.suite.retries,
-            terms=cell.terms,
-            max_age_days=cell.suite.limits.max_age_days,
+            "canary",
+            canary.name,
+            canary.cell.session_params,
+            needs=canary.cell.session_needs | {"candidate": canary.candidate},
+            after=canary.after,
+            **canary.cell.session_terms,
         )
 
 
@@ -122,7 +116,7 @@ def task_aggregate():
 def task_health():
     """state of each arm's measurement; causes are left undetermined"""
     for name in PIPELINE.suites:
-        yield step("health", name, {}, needs={"aggregate": record("aggregate", name)})
+        yield step("health", name, {}, needs={"aggregate": record("aggregate", name)} | canaries.needs(PIPELINE, name))
 
 
 def task_promotion():
@@ -140,10 +134,15 @@ def task_apply():
 def task_report():
     """report.md, index.html and results.jsonl of a suite"""
     for name in PIPELINE.suites:
-        yield step("report", name, rows.report_params(PIPELINE, name), needs={"aggregate": record("aggregate", name)})
+        needs = {"aggregate": record("aggregate", name)} | canaries.needs(PIPELINE, name)
+        yield step("report", name, rows.report_params(PIPELINE, name), needs=needs)
 
 
 def task_suite():
     """all of a suite; turns its states into the exit code"""
     for name in PIPELINE.suites:
-        yield {"name": name, "actions": None, "task_dep": PIPELINE.suite_steps(name)}
+        yield {
+            "name": name,
+            "actions": None,
+            "task_dep": PIPELINE.suite_steps(name, canaries.needs(PIPELINE, name).values()),
+        }

@@ -6,6 +6,7 @@
     artifacts/
       templates|graphs|assets|oracles|golds|expected|skills|runtime|preflight/<name>.json
       sessions|cells/<suite>/<task>/<arm>/<run>.json
+      canaries/<suite>/<candidate>/<arm>.json
       aggregates/<suite>.json  aggregates/<suite>/<part>.json
       health/<suite>.json
       promotions/<suite>/<candidate>.json
@@ -38,6 +39,7 @@ FOLDERS = {
     "runtime": "runtime",
     "preflight": "preflight",
     "session": "sessions",
+    "canary": "canaries",
     "cell": "cells",
     "aggregate": "aggregates",
     "health": "health",

@@ -27,7 +27,12 @@ Row = Mapping[str, Any]
 def with_canaries(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> dict[str, dict[str, Any]]:
     """Arms of an aggregate, those of them that have canaries counted by these alone; a candidate is its own canary."""
     return {
-        name: dict(arm) | (counters(canaries[name]) if canaries.get(name) and arm["role"] != "candidate" else {})
+        name: dict(arm)
+        | (
+            counters(canaries[name]) | {"canaries": len(canaries[name])}
+            if canaries.get(name) and arm["role"] != "candidate"
+            else {}
+        )
         for name, arm in arms.items()
     }
 
@@ -94,6 +99,7 @@ def judge(arms: Mapping[str, Mapping[str, Any]], broken: Iterable[Mapping[str, A
             "cause": None if found == OBSERVED_OK else CAUSE,
             "planned": arm.get("planned", arm["fresh_attempts"]),
             "not_run": arm.get("not_run", 0),
+            "canaries": arm.get("canaries", 0),
             "health_reasons": dict(arm["health_reasons"]),
         } | {counter: arm[counter] for counter in COUNTERS}
     tasks = [{"task": entry["task"], "why": entry["why"]} for entry in broken]
@@ -109,6 +115,7 @@ def judge(arms: Mapping[str, Mapping[str, Any]], broken: Iterable[Mapping[str, A
 def _line(name: str, entry: Mapping[str, Any]) -> str:
     text = f"{name} ({entry['role']}): {entry['state']}"
     text += f", {entry['admissible']} of {entry['fresh_attempts']} fresh attempts admissible"
+    text += " (its canaries: all else is reused)" if entry["canaries"] else ""
     if entry["execution_failures"] or entry["evidence_failures"]:
         text += f", {entry['execution_failures']} failed in execution, {entry['evidence_failures']} in evidence"
     if entry["health_reasons"]:

@@ -15,5 +15,6 @@ PROTOCOLS = {
     "skill": 1,
     "runtime": 1,
     "session": 1,
+    "canary": 1,
 }
 CHEAP = ("preflight", "cell", "aggregate", "health", "promotion", "report")

@@ -52,6 +52,25 @@ class CellRow:
         return None if engine in FREE_ENGINES else layout.record("preflight", f"{self.suite.name}/{engine}")
 
     @property
+    def session_needs(self) -> dict[str, str | None]:
+        """Input records of the session by role."""
+        roles = ("template", "graph", "assets", "skill", "runtime", "gold")
+        return {role: getattr(self, role) for role in roles}
+
+    @property
+    def session_terms(self) -> dict[str, Any]:
+        """Raw files, hints, gates and terms of the session, as a step takes them."""
+        return {
+            "files": self.files,
+            "hints": self.hints,
+            "gates": {"preflight": self.preflight},
+            "paid": self.paid,
+            "retries": self.suite.retries,
+            "terms": self.terms,
+            "max_age_days": self.suite.limits.max_age_days,
+        }
+
+    @property
     def session(self) -> str:
         """Path of the session's record."""
         return layout.record("session", self.name)
@@ -64,11 +83,12 @@ def rows(pipeline: Pipeline) -> Iterator[CellRow]:
         for cell in matrix.cells:
             base = bases.get((cell.task.id, cell.arm.name))
             if base is None:
-                bases[cell.task.id, cell.arm.name] = base = _row(pipeline, pipeline.suites[name], cell)
+                bases[cell.task.id, cell.arm.name] = base = row(pipeline, pipeline.suites[name], cell)
             yield replace(base, name=f"{name}/{cell.name}", session_params=base.session_params | {"run": cell.run})
 
 
-def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
+def row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
+    """The row of run 0 of a cell's task and arm."""
     task, arm = cell.task, cell.arm
     own = pipeline.task_names[suite.name, task.id]
     free = arm.engine in FREE_ENGINES
@@ -76,7 +96,7 @@ def _row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
     cassette = f"{layout.CORPUS}/cassettes/{played}.json" if played else None
     priced = None if free else recorded_model(pipeline.workspace, cassette) if cassette else suite.model
     return CellRow(
-        name="",
+        name=f"{suite.name}/{task.id}/{arm.name}/0",
         suite=suite,
         template=layout.record("template", pipeline.source_name(suite, task)),
         graph=layout.record("graph", pipeline.graph_name(suite, task) or "") if arm.graph else None,

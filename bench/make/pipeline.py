@@ -109,7 +109,7 @@ class Pipeline:
         source = self.source_name(suite, task)
         return None if suite.graph == "none" else source if suite.graph == "codeanalyzer" else f"{source}-{suite.graph}"
 
-    def suite_steps(self, name: str) -> list[str]:
+    def suite_steps(self, name: str, canaries: Iterable[str] = ()) -> list[str]:
         """Steps of a suite in the order in which they should start: `suite:` depends on them all."""
         suite, chosen = self.suites[name], self.matrices[name]
         graphs = [graph for task in chosen.tasks if (graph := self.graph_name(suite, task))]
@@ -117,6 +117,7 @@ class Pipeline:
             *(f"graph:{graph}" for graph in dict.fromkeys(graphs)),
             *(f"session:{name}/{cell.name}" for cell in chosen.cells),
             *(f"cell:{name}/{cell.name}" for cell in chosen.cells),
+            *(layout.step_id(path) for path in canaries),
             f"health:{name}",
             *(f"promotion:{name}/{arm.name}" for arm in chosen.arms if arm.role == "candidate"),
             f"report:{name}",
@@ -142,7 +143,7 @@ class Pipeline:
             "actions": [(build, [self.workspace, step, self.progress])],
             "file_dep": inputs,
             # A gate orders steps; its content reaches no result, and so is no input.
-            "task_dep": [layout.step_id(path) for path in gates.values()],
+            "task_dep": [layout.step_id(path) for path in (*gates.values(), *step.after)],
             # doit runs a step without inputs each time unless told that its target decides.
             "uptodate": [] if inputs else [True],
             "targets": step.targets,

@@ -10,6 +10,8 @@ import bench.layout as layout
 from bench.make.admission import Terms
 
 MEASURED = frozenset({"session", "canary"})
+MAKERS = {"canary": "session"}
+"""Kinds that another step's code makes: a canary is a session."""
 REPORT_FILES = ("report.md", "index.html", "results.jsonl")
 
 
@@ -30,6 +32,8 @@ class Step:
     paid: bool = False
     retries: int = 0
     max_age_days: int | None = None
+    after: tuple[str, ...] = ()
+    """Paths of records that are made before it, whatever becomes of them."""
     terms: Terms | None = None
     """Of an agent's session: what its suite says about starting it now."""
     sign: str = ""
@@ -69,4 +73,4 @@ class Step:
     @property
     def module(self) -> str:
         """Dotted path of the code that makes it."""
-        return f"bench.steps.{self.kind}"
+        return f"bench.steps.{MAKERS.get(self.kind, self.kind)}"

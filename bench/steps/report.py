@@ -1,8 +1,8 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
-inputs: aggregate, health?; cells and sessions are found in the store by the keys that the aggregate holds. params: {suite,
-profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines, arms: table rows,
-statistics: [`stats.compare` of each pair, in brief], notices, …}.
+inputs: aggregate, canary/<arm>/<candidate>…, health?; cells and sessions are found in the store by the keys that the
+aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines,
+arms: table rows, statistics: [`stats.compare` of each pair, in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import cellview, contrasts, health, overview, pages, regraded, rows, summary
+from bench.core import canary, cellview, contrasts, health, overview, pages, regraded, rows, summary
 from bench.core.records import Blob, Record
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -70,7 +70,10 @@ def make(job: Job, context: Context) -> Made:
 def _judged(job: Job) -> Mapping[str, Any]:
     """The health record's body where it is given; without it the same rule, so that nothing needs to wait for that step."""
     given = job.inputs.get("health")
-    return given.body if given else health.of_aggregate(job.inputs["aggregate"].body)
+    if given:
+        return given.body
+    body = job.inputs["aggregate"].body
+    return health.of_aggregate(body, canary.rows(job.inputs, body["arms"]))
 
 
 def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:

@@ -1,0 +1,48 @@
+"""A new candidate asks for one fresh session of what it is compared with; nothing that is reused is touched by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.make import workspaces
+from tests.make.workspaces import Bench
+
+CANARY = "artifacts/canaries/tiny/candidate/incumbent.json"
+OVERLAY = "corpus/candidates/mend/mend/SKILL.md"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
+    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
+
+
+def fresh(bench: Bench) -> int:
+    found: int = bench.record("artifacts/health/tiny.json")["body"]["arms"]["incumbent"]["fresh_attempts"]
+    return found
+
+
+def test_an_arm_that_was_measured_in_the_same_run_needs_no_session_more(promoted: Bench) -> None:
+    body = promoted.record(CANARY)["body"]
+    assert (body["stands_for"], body["spent_usd"]) == ("tiny/add/incumbent/0", 0.0)
+    assert fresh(promoted) == 3
+    assert promoted.moving() == {}
+
+
+def test_a_new_candidate_is_met_by_one_fresh_session_of_the_reused_arm(promoted: Bench) -> None:
+    before = {path: data for path, data in promoted.records().items() if "/incumbent/" in path}
+    assert len(before) == 6
+    promoted.edit(OVERLAY, "then check", "and check")
+    done = promoted.doit()
+    assert done.did["canary:tiny/candidate/incumbent"] == "measured", done.stdout + done.stderr
+    assert not [step for step in done.did if step.startswith("session:tiny/add/incumbent")]
+    assert {path: data for path, data in promoted.records().items() if path in before} == before
+    canary = promoted.record(CANARY)
+    assert "stands_for" not in canary["body"]
+    assert canary["key"] != promoted.record("artifacts/sessions/tiny/add/incumbent/0.json")["key"]
+    assert fresh(promoted) == 1
+    said = "1 of 1 fresh attempts admissible (its canaries: all else is reused)"
+    assert said in promoted.path("artifacts/reports/tiny/report.md").read_text()
