@@ -111,6 +111,7 @@ class Conductor:
             dep_manager, reporter, continue_=True, stream=Stream(0), num_process=process or self._workers()
         )
         runner.stopped = options["stopped"]
+        pipeline.progress.paused = lambda: run.admission.paused
         try:
             runner.run_all(control.task_dispatcher())
         except KeyboardInterrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bench.core.records import Record
@@ -31,6 +32,8 @@ class Progress:
         self.done = 0
         self.total = 0
         self.spent = 0.0
+        self.paused: Callable[[], str | None] = lambda: None
+        """Why no session starts at the moment, for the live display."""
 
     @property
     def busy(self) -> bool:
@@ -93,6 +96,7 @@ class Progress:
         left = elapsed / max(1, self.done) * max(0, self.total - self.done)
         eta = f"about {left:.0f} s left" if self.done and elapsed > 1 else "starting"
         lines = [f"{self.done}/{self.total} steps · ${self.spent:.2f} · {eta}"]
+        lines += [f"  {why}"] if (why := self.paused()) else []
         running = sorted(self._running.items(), key=lambda item: item[1])
         lines += [f"  {console.visible(name)}  {now - since:.0f} s" for name, since in running[:SHOWN]]
         if len(running) > SHOWN:
