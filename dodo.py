@@ -122,6 +122,7 @@ def task_health():
 def task_promotion():
     """whether a candidate replaces its incumbent: promotion.json, with every check and its number"""
     for name, params, needs, hints in promotions.rows(PIPELINE):
+        needs |= canaries.needs(PIPELINE, params["suite"], params["candidate"])
         yield step("promotion", name, params, needs=needs, hints=hints)
 
 
@@ -134,7 +135,7 @@ def task_apply():
 def task_report():
     """report.md, index.html and results.jsonl of a suite"""
     for name in PIPELINE.suites:
-        needs = {"aggregate": record("aggregate", name)} | canaries.needs(PIPELINE, name)
+        needs = {"aggregate": record("aggregate", name)} | canaries.needs(PIPELINE, name) | promotions.needs(PIPELINE, name)
         yield step("report", name, rows.report_params(PIPELINE, name), needs=needs)
 
 

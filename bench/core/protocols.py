@@ -14,7 +14,8 @@ PROTOCOLS = {
     "expected": 1,
     "skill": 1,
     "runtime": 1,
+    "preflight": 1,
     "session": 1,
     "canary": 1,
 }
-CHEAP = ("preflight", "cell", "aggregate", "health", "promotion", "report")
+CHEAP = ("cell", "aggregate", "health", "promotion", "report")

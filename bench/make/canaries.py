@@ -71,6 +71,7 @@ def _canary(pipeline: Pipeline, suite: str, candidate: Arm, first: Cell, own: li
     )
 
 
-def needs(pipeline: Pipeline, suite: str) -> dict[str, str | None]:
-    """The canaries of a suite by role, as health and report take them."""
-    return {f"{KIND}/{canary.arm}/{canary.name.split('/')[1]}": canary.target for canary in of_suite(pipeline, suite)}
+def needs(pipeline: Pipeline, suite: str, candidate: str | None = None) -> dict[str, str | None]:
+    """The canaries of a suite, or of one of its candidates, by role, as those take them that judge the measurement."""
+    found = [(canary, canary.name.split("/")[1]) for canary in of_suite(pipeline, suite)]
+    return {f"{KIND}/{one.arm}/{of}": one.target for one, of in found if candidate in (None, of)}

@@ -34,6 +34,11 @@ def applicable(pipeline: Pipeline) -> list[str]:
     return [f"{suite}/{candidate}" for suite in pipeline.suites for candidate in names(pipeline, suite)]
 
 
+def needs(pipeline: Pipeline, suite: str) -> dict[str, str | None]:
+    """The promotions of a suite by role, as its report takes them."""
+    return {f"promotion/{name}": layout.record("promotion", f"{suite}/{name}") for name in names(pipeline, suite)}
+
+
 def names(pipeline: Pipeline, suite: str) -> list[str]:
     """The candidates whose promotion a suite decides."""
     chosen = {arm.name for arm in pipeline.matrices[suite].arms}
@@ -74,7 +79,7 @@ def _relative(overlay: str | None) -> str | None:
 
 def _needs(pipeline: Pipeline, name: str, required: list[Arm], params: dict[str, Any]) -> dict[str, str | None]:
     suite = pipeline.suites[name]
-    needs: dict[str, str | None] = {"aggregate": layout.record("aggregate", name), "health": layout.record("health", name)}
+    needs: dict[str, str | None] = {"aggregate": layout.record("aggregate", name)}
     involved = [*params["comparators"], *(arm for pair in params["pairs"] for arm in pair)]
     for arm in (suite.arm(one) for one in dict.fromkeys(involved)):
         needs[f"skill/{arm.name}"] = layout.record("skill", f"{name}/{arm.name}") if arm.skills or arm.plugin else None

@@ -1,8 +1,9 @@
 """`promotion:<suite>/<candidate>`: whether a candidate replaces its incumbent, with every number. It fails nothing itself.
 
-inputs: aggregate, health?, skill/<arm>…, oracle/<task>…, template/<task>…; cells and sessions are found in the store by the
-keys that the aggregate holds. params: {suite, profile, candidate, pairs: [[incumbent, candidate]…], comparators, tasks:
-[binding…], thresholds, acknowledge, max_age_days, overlay, homes}. body {decision, reasons, lines, …}, outputs {promotion}.
+inputs: aggregate, canary/<arm>/<candidate>…, skill/<arm>…, oracle/<task>…, template/<task>…; cells and sessions are found in
+the store by the keys that the aggregate holds. params: {suite, profile, candidate, pairs: [[incumbent, candidate]…],
+comparators, tasks: [binding…], thresholds, acknowledge, max_age_days, overlay, homes}. body {decision, reasons, lines, …},
+outputs {promotion}.
 A record that a valid row names and the store does not hold leaves the step unusable, so that it looks again next time.
 """
 
@@ -13,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import gate_statistics, health, promotion, promotion_facts, promotion_sides, promotion_text, stats
+from bench.core import canary, gate_statistics, health, promotion, promotion_facts, promotion_sides, promotion_text, stats
 from bench.core.gate import Pair
 from bench.core.promotion_sides import Measured, Where
 from bench.core.records import FINAL, UNUSABLE, Record
@@ -68,7 +69,7 @@ def document(job: Job, context: Context) -> dict[str, Any]:
     """promotion.json from the step's inputs and the store alone."""
     given, params = job.inputs.get("aggregate"), job.params
     aggregate = given.body if given is not None and given.state == FINAL else EMPTY
-    judged = job.inputs["health"].body if "health" in job.inputs else health.of_aggregate(aggregate)
+    judged = health.of_aggregate(aggregate, canary.rows(job.inputs, aggregate["arms"]))
     found = _measured(aggregate, params, context.store)
     facts = promotion_facts.facts(aggregate, judged, found, params)
     tasks = [(task["id"], task["class"]) for task in params["tasks"]]

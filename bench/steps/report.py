@@ -1,8 +1,8 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
-inputs: aggregate, canary/<arm>/<candidate>…, health?; cells and sessions are found in the store by the keys that the
-aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs}. body: {summary: console lines,
-arms: table rows, statistics: [`stats.compare` of each pair, in brief], notices, …}.
+inputs: aggregate, canary/<arm>/<candidate>…, promotion/<candidate>…, health?; cells and sessions are found in the store by
+the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs}. body: {summary:
+console lines, arms: table rows, statistics: [`stats.compare` of each pair, in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def make(job: Job, context: Context) -> Made:
     linked = {cell: stems[cell] for cell in stems if cell in paged}
     view = overview.build(job.params, {**aggregate.body, "rows": told}, _judged(job), linked)
     view["source"] = aggregate.content
-    view["notices"] += regraded.notices(again)
+    view["notices"] = [*_decisions(job), *view["notices"], *regraded.notices(again)]
     outputs["index.html"] = context.store.put(renderer.index(view))
     outputs["report.md"] = context.store.put(renderer.markdown(view))
     outputs["results.jsonl"] = context.store.put(b"".join(lines))
@@ -74,6 +74,16 @@ def _judged(job: Job) -> Mapping[str, Any]:
         return given.body
     body = job.inputs["aggregate"].body
     return health.of_aggregate(body, canary.rows(job.inputs, body["arms"]))
+
+
+def _decisions(job: Job) -> list[dict[str, Any]]:
+    """What the suite's promotions decided, each in the line that the end of a run shows too."""
+    found = [
+        record for role, record in sorted(job.inputs.items()) if role.startswith("promotion/") and "line" in record.body
+    ]
+    return [
+        {"level": "info", "title": "Decision", "detail": f"{record.body['line']}; see promotion.json"} for record in found
+    ]
 
 
 def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:

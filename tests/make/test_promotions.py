@@ -38,7 +38,7 @@ def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
     both = [["incumbent", "candidate"], ["direct", "candidate-direct"]]
     assert [found[name][0]["pairs"] for name in found] == [both, both, [["incumbent", "other"]]]
     assert found["tiny/other"][2] == {"file": "promotion-other.json"}
-    assert {"aggregate", "health", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
+    assert {"aggregate", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
     assert found["tiny/candidate"][0]["thresholds"]["min_improvement_pct"] == 5
 
 
