@@ -14,7 +14,7 @@ from bench.core import phases, records, review_artifact
 from bench.core.records import Record
 from bench.effects.context import REMAINING, Context, Made
 from bench.effects.engines import Room, Work
-from bench.effects.engines.claude.engine import Claude
+from bench.effects.engines.claude.engine import AGENT, Claude
 from bench.errors import CorpusError
 from bench.steps import session, skill
 from tests.core.test_pdg import EXAMPLE
@@ -157,6 +157,9 @@ def test_subagents_work_and_their_calls_are_counted(bench: Bench) -> None:
     assert made.body["usage"]["input_tokens"] == 44
     assert made.body["gateway"]["apart"] == 0.0
     assert [entry.path for entry in changed(bench.context, made).entries] == ["by-sub"]
+    # What the door takes for the client's own calls.
+    assert {door.ask.client for door in bench.gateway.doors} == {AGENT}
+    assert all(headers["user-agent"].startswith(AGENT) for _path, headers, _body in bench.gateway.seen)
 
 
 def test_plan_then_work(bench: Bench) -> None:
@@ -216,9 +219,10 @@ def test_the_same_conversation_gives_the_same_transcript(bench: Bench) -> None:
     assert first.outputs["transcript"] == second.outputs["transcript"]
 
 
-def test_an_effort_that_the_client_does_not_send_is_told(bench: Bench) -> None:
+def test_an_effort_that_the_client_does_not_send_makes_no_evidence(bench: Bench) -> None:
     made = bench.play(turns([text("Done.")]), effort="high")
-    assert (made.state, made.body["effort"], made.body["effort_sent"]) == (records.FINAL, "high", {"": 1})
+    assert (made.state, made.body["error_class"]) == (records.UNUSABLE, "effort-dropped")
+    assert (made.body["effort"], made.body["effort_sent"]) == ("high", {"": 1})
     assert "effort high was not sent" in made.body["evidence_diagnostics"][0]
     with pytest.raises(CorpusError, match="takes no effort 'minimal'"):
         Claude().open(Work("x", MODEL, "minimal", 0, {}), Room(bench.context.log, bench.context.cancel, bench.log.append))

@@ -55,7 +55,7 @@ class Traffic:
     usage: {input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens} in tokens over all answered
     calls, subagents included, or None where a provider gave none (never 0 for unknown).
     calls: one entry per upstream request in order of their ends, failures too: {status, requested_model, actual_model,
-    provider, response_id, call_type, effort (as the provider was asked for it; None = none, or not known), started_at,
+    provider, response_id, call_type, effort (as the provider was asked for it; "" = none, None = not known), started_at,
     completed_at, usage, dollars, http_status?, error?, fault?}. status: ok, failed, cut (stopped by client or door; usage as
     far as it went), unaccounted (the proxy never told of it).
     """

@@ -28,6 +28,8 @@ HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id")
 """Of a failed call's response, kept beside those that speak of rate limits."""
 BROKEN = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """What a shape that nobody foresaw makes the reading of it raise."""
+SAID = ("anthropic", "openai")
+"""Providers whose word for an effort is known: a request to them without it asks for none."""
 PRICED = frozenset(litellm.model_cost)
 """Ids of the price list as it was installed: a router adds every model that it is asked for, at a price of 0."""
 
@@ -97,7 +99,8 @@ def _dollars(kwargs: Mapping[str, Any], route: Mapping[str, Any], usage: Any) ->
 
 
 def _effort(kwargs: Mapping[str, Any]) -> str | None:
-    """The effort that the provider was asked for, out of the request as it was sent; None = none, or not known."""
+    """The effort that the provider was asked for, out of the request as it was sent: "" where it certainly was asked for
+    none, None where that is not known (other providers have other words for it)."""
     sent = (kwargs.get("additional_args") or {}).get("complete_input_dict")
     if not sent and kwargs.get("custom_llm_provider") != "anthropic":
         sent = kwargs.get("optional_params")  # translated by now; Anthropic's own still hold what is dropped later
@@ -105,7 +108,9 @@ def _effort(kwargs: Mapping[str, Any]) -> str | None:
     sent = sent if isinstance(sent, Mapping) else {}
     held = sent.get("output_config") or sent.get("reasoning") or {}
     found = held.get("effort") or sent.get("reasoning_effort")
-    return found if isinstance(found, str) else None
+    if isinstance(found, str):
+        return found
+    return "" if sent and kwargs.get("custom_llm_provider") in SAID else None
 
 
 def _moment(value: Any) -> str | None:

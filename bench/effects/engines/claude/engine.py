@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.effects.engines import Outcome, Room, Work
-from bench.effects.engines.claude import binary, command, evidence
+from bench.effects.engines.claude import binary, command, effort, evidence
 from bench.effects.engines.claude.progress import Progress, Stopped
 from bench.effects.engines.claude.stream import TOKENS, Stream, parse
 from bench.effects.engines.claude.verdict import End, Told, judge
@@ -24,9 +24,11 @@ from bench.effects.sandbox import PYTHON, Bind, Finished, Spec
 from bench.errors import Cancelled, CorpusError, IntegrityError, MissingPart
 
 DOOR = "/run/model"
+AGENT = "claude-cli/"
+"""How the client's User-Agent begins (seen with 2.1.197, subagents included)."""
 LINGER_S = 5.0
 """Seconds that the client may go on after its result."""
-SETTINGS: dict[str, Any] = {"base_url": None}
+SETTINGS: dict[str, Any] = {"base_url": None, "provider": "auto"}
 """What an arm's `params` may hold, with defaults."""
 
 
@@ -69,6 +71,7 @@ class Claude:
         self._redactor = Redactor([*known_secrets(), door.placeholder], room.hide)
 
     def _ask(self, work: Work, model: str) -> Ask:
+        settings = SETTINGS | dict(work.params)
         return Ask(
             session=work.session,
             model=model,
@@ -78,8 +81,10 @@ class Claude:
             cassette_name=work.cassette_name,
             skills={skill.name: skill.text for skill in work.skills},
             budget_usd=work.limits.get("budget_usd"),
-            base_url=(SETTINGS | dict(work.params))["base_url"],
+            base_url=settings["base_url"],
             record=work.cassette is None,
+            provider=str(settings["provider"]),
+            client=AGENT,
         )
 
     def run(self) -> Outcome:
@@ -140,12 +145,6 @@ class Claude:
                 self._room.spent(self._traffic.spent_usd)
         return self._traffic
 
-    def _effort_sent(self, traffic: Traffic) -> Mapping[str, int] | None:
-        """Efforts by calls, where the calls did not all ask for the session's: the client sends none to models that, as it
-        thinks, take none."""
-        asked = self._work.effort
-        return dict(traffic.efforts) if asked is not None and set(traffic.efforts) - {asked} else None
-
     def _outcome(self, stream: Stream, end: End, traffic: Traffic) -> Outcome:
         kind, cls, detail = judge(stream, end, _said(traffic))
         state = evidence.unserved(stream, command.SERVER) if self._work.graph_server else None
@@ -159,13 +158,14 @@ class Claude:
         transcript, unkept = kept(stream, self._redactor)
         if unkept and kind is None:
             kind, cls, detail = "evidence-unverified", "transcript-unkept", unkept[0]
+        left_out = effort.dropped(self._work.effort, traffic)
+        if left_out and kind is None:
+            kind, cls, detail = "session-error", "effort-dropped", left_out
         used: bool | None = None
         unclear: tuple[str, ...] = ()
         if self._work.expected_skill:
             used, unclear = evidence.skill_used(stream, self._work.expected_skill)
-        sent = self._effort_sent(traffic)
-        if sent is not None:
-            unclear = (*unclear, f"effort {self._work.effort} was not sent by the client with every call: {sorted(sent)}")
+        unclear = (*unclear, *effort.notes(self._work.effort, traffic))
         if traffic.spent_usd is None:
             unclear = (*unclear, "a call has no known price: the dollars spent are at least the sum told")
         return Outcome(
@@ -182,7 +182,7 @@ class Claude:
             replayed=traffic.replayed,
             error_class=cls,
             recording=traffic.recording,
-            effort_sent=sent,
+            effort_sent=effort.sent(self._work.effort, traffic),
             outage=traffic.outage or evidence.rejected(stream) if cls and cls.startswith("outage-") else None,
             gateway=_told(stream, traffic),
         )

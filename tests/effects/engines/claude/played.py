@@ -53,6 +53,7 @@ def played(
     done: Finished,
     traffic: Traffic | None = None,
     limits: Mapping[str, Any] | None = None,
+    effort: str | None = None,
 ) -> Outcome:
     """What the engine makes of a client that ended as `done` says."""
     program = tmp_path / "claude"
@@ -75,7 +76,7 @@ def played(
 
     engine = Claude()
     engine.open(
-        Work("Do it.", MODEL, None, 0, limits or {"session_s": 60}),
+        Work("Do it.", MODEL, effort, 0, limits or {"session_s": 60}),
         Room(execute, threading.Event(), lambda line: None, gateway=Gateway),
     )
     try:
