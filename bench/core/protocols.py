@@ -14,8 +14,7 @@ PROTOCOLS = {
     "expected": 1,
     "skill": 1,
     "runtime": 1,
-    "preflight": 1,
     "session": 1,
     "canary": 1,
 }
-CHEAP = ("cell", "aggregate", "health", "promotion", "report")
+CHEAP = ("preflight", "cell", "aggregate", "health", "promotion", "report")
