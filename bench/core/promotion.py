@@ -59,11 +59,8 @@ def build(
     decisions = []
     for incumbent, candidate in params["pairs"]:
         made = decide(params["profile"], pairs[candidate], facts, rules, statistics[candidate])
-        said = {"candidate_arm": candidate, "incumbent_arm": incumbent, "metric": rules["metric"]}
-        said |= {"model": _one(pairs[candidate], "models"), "statistics": statistics[candidate]}
-        if params["profile"] != REVIEW:
-            said["metric_warning"] = _warning(rules["metric"], facts)
-        decisions.append(said | made)
+        said = {"candidate_arm": candidate, "incumbent_arm": incumbent, "statistics": statistics[candidate]}
+        decisions.append(said | _named(params["profile"], pairs[candidate], facts, rules) | made)
     return {
         "schema_version": SCHEMA,
         "suite": params["suite"],
@@ -73,8 +70,7 @@ def build(
         "run_status": facts["run_status"],
         "generated_at": facts["newest_measured_at"],
         "evidence_expires_at": facts["evidence_expires_at"],
-        "benchmark_model": _one([pair for found in pairs.values() for pair in found], "models"),
-        "effort": _one([pair for found in pairs.values() for pair in found], "efforts"),
+        **_asked([pair for found in pairs.values() for pair in found]),
         "proposer_model": None,
         "candidate_origin": ORIGIN,
         "candidate_overlay": params["overlay"],
@@ -87,16 +83,30 @@ def build(
 
 
 def recompute(document: Document) -> dict[str, Any]:
-    """{decision, decisions: [{decision, reasons, tasks, checks, …}]} as it follows from what the document holds.
+    """{decision, benchmark_model, effort, decisions: [{decision, metric, model, reasons, tasks, checks, …}]} as it follows
+    from what the document holds.
 
     Raises KeyError, TypeError, ValueError or AttributeError for a document of another form: see `promotion_check`.
     """
-    made = []
+    made, every = [], []
+    profile, facts = document["profile"], document["evidence"]
     for said in document["decisions"]:
         pairs = [Pair(row["task"], row["class"], row["incumbent"], row["candidate"]) for row in said["tasks"]]
         bound = document["policy"][said["candidate_arm"]]
-        made.append(decide(document["profile"], pairs, document["evidence"], bound, said["statistics"]))
-    return {"decision": gate.together([one["decision"] for one in made]), "decisions": made}
+        made.append(_named(profile, pairs, facts, bound) | decide(profile, pairs, facts, bound, said["statistics"]))
+        every += pairs
+    return {"decision": gate.together([one["decision"] for one in made]), "decisions": made} | _asked(every)
+
+
+def _named(profile: str, pairs: Sequence[Pair], facts: Mapping[str, Any], rules: Policy) -> dict[str, Any]:
+    """What a decision is about."""
+    found = {"metric": rules["metric"], "model": _one(pairs, "models")}
+    return found if profile == REVIEW else found | {"metric_warning": _warning(rules["metric"], facts)}
+
+
+def _asked(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """What every session behind the document was asked of."""
+    return {"benchmark_model": _one(pairs, "models"), "effort": _one(pairs, "efforts")}
 
 
 def _one(pairs: Sequence[Pair], name: str) -> str | None:

@@ -62,11 +62,24 @@ def faults(document: Any) -> list[str]:
         return schema_plain.faults(document, "promotion-5")
     if claimed != promotion.SCHEMA:
         return [f"schema_version is {claimed!r}, and this version reads {HISTORICAL} and {promotion.SCHEMA}"]
-    found = schema_plain.faults(document, "promotion")
+    found = _unwritable(document) or schema_plain.faults(document, "promotion")
     if found:
         return found
-    found = [*_arms(document), *_times(document), *_sides(document)]
-    return found or _computed(document)
+    try:
+        found = [*_arms(document), *_times(document), *_sides(document)]
+        return found or _computed(document)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        # The schema leaves thresholds and figures open; what is wrong in those shows when they are counted with.
+        return [f"no decision follows from what it holds: {type(error).__name__} {error}"[:200]]
+
+
+def _unwritable(document: Document) -> list[str]:
+    """Python reads NaN, Infinity and half surrogates where JSON has none; no number is compared with those."""
+    try:
+        digest.canonical(_plain(document))
+    except (TypeError, ValueError) as error:
+        return [f"is not JSON: {error}"[:200]]
+    return []
 
 
 def _arms(document: Document) -> Iterator[str]:
@@ -153,6 +166,9 @@ def _computed(document: Document) -> list[str]:
     again = promotion.recompute(document)
     if again["decision"] != document["decision"]:
         return [f"the decision {document['decision']} does not follow from the numbers: they give {again['decision']}"]
+    for name in ("benchmark_model", "effort"):
+        if again[name] != document[name]:
+            return [f"{name} is not that of the runs"]
     for said, made in zip(document["decisions"], again["decisions"], strict=True):
         wrong = [name for name in made if not _same(said.get(name), made[name])]
         if wrong:
