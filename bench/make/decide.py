@@ -54,7 +54,7 @@ def _stands(workspace: Workspace, step: Step, record: Record) -> bool:
     measured = record.body.get("measured_at")
     return (
         workspace.settled(step, record.state, record.key)
-        and workspace.fresh_enough(step, measured)
+        and workspace.fresh_enough(step, record.state, measured)
         and all(workspace.has_blob(blob.blob) for blob in record.outputs.values())
     )
 
@@ -98,8 +98,9 @@ def changed(
         return "no record yet"
     if here.state != records.FINAL and not workspace.settled(step, here.state, here.key):
         return f"the record is {here.state} ({here.reason}) and runs again"
-    if not workspace.fresh_enough(step, here.body.get("measured_at")):
-        return f"measured at {here.body.get('measured_at')}, outside the age limit of {step.max_age_days} days"
+    if not workspace.fresh_enough(step, here.state, here.body.get("measured_at")):
+        when = here.body.get("measured_at") or "no known time"
+        return f"measured at {when}, outside the age limit of {step.max_age_days} days"
     missing = [name for name, blob in here.outputs.items() if not workspace.has_blob(blob.blob)]
     if missing:
         return f"bytes of {', '.join(missing)} are missing from the store"

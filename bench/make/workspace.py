@@ -146,10 +146,15 @@ class Workspace:
         with lock:
             yield lock is not mine
 
-    def fresh_enough(self, step: Step, measured_at: str | None) -> bool:
-        """Whether evidence is within its suite's age limit; a stamp in the future is corrupt."""
-        if measured_at is None or step.max_age_days is None:
+    def fresh_enough(self, step: Step, state: str, measured_at: str | None) -> bool:
+        """Whether evidence is within its suite's age limit; a stamp in the future is corrupt, and so is evidence without any.
+
+        What yielded no evidence (`state`) has no age.
+        """
+        if step.max_age_days is None:
             return True
+        if measured_at is None:
+            return state != records.FINAL
         if step.max_age_days not in self._oldest:
             now = clock.now_utc()
             oldest = clock.stamp(now - datetime.timedelta(days=step.max_age_days))
@@ -173,7 +178,7 @@ class Workspace:
             facts is not None
             and facts.sign == self.sign(step)
             and self.settled(step, facts.state, facts.key)
-            and self.fresh_enough(step, facts.measured_at)
+            and self.fresh_enough(step, facts.state, facts.measured_at)
             and all(self.has_blob(blob) for blob in facts.blobs)
         )
 
