@@ -147,7 +147,7 @@ class Workspace:
             yield lock is not mine
 
     def fresh_enough(self, step: Step, state: str, measured_at: str | None) -> bool:
-        """Whether evidence is within its suite's age limit; a stamp in the future is corrupt, and so is evidence without any.
+        """Whether evidence is within its suite's age limit; a stamp in the future is corrupt, and so is none on evidence.
 
         What yielded no evidence (`state`) has no age.
         """
