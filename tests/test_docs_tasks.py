@@ -13,6 +13,7 @@ TASKS = (ROOT / "docs" / "tasks.md").read_text("utf-8")
 MIGRATING = (ROOT / "docs" / "migrating.md").read_text("utf-8")
 ARMS = (ROOT / "corpus" / "arms.yaml").read_text("utf-8")
 ARMS_PAGE = (ROOT / "docs" / "arms.md").read_text("utf-8")
+PROMOTIONS = (ROOT / "docs" / "promotions.md").read_text("utf-8")
 HEAD = "suite: mine\narms: [nop, gold]\ntasks:\n  - id: x\n    class: x\n    prompt: x\n    verify: x\n"
 
 
@@ -62,3 +63,19 @@ def test_the_example_of_the_arms_page_is_read_and_names_every_arm_of_the_library
     )
     assert [arm.name for arm in suite.arms] == ["workflow", "baseline", "mine"]
     assert all(f"`{name}`" in ARMS_PAGE for name in re.findall(r"name: ([a-z_]+)", ARMS))
+
+
+def test_the_example_of_a_review_case_is_one():
+    head = "suite: mine\ngraph: codeanalyzer\narms: [nop, gold, review]\n"
+    suite = suites.parse_text(head + blocks(TASKS)[3], ARMS, path="corpus/mine.yaml")
+    assert suite.profile == "review"
+    assert suite.tasks[0].review
+    assert suite.tasks[0].patch
+
+
+def test_the_examples_of_replicas_and_mirrors_are_read():
+    rest = HEAD.partition("tasks:")[2] + "    source: {dir: x}\n    gold: x.patch\n"
+    text = f"suite: mine\n{blocks(ARMS_PAGE)[1]}{blocks(PROMOTIONS)[0]}tasks:{rest}"
+    suite = suites.parse_text(text, ARMS, path="corpus/mine.yaml")
+    assert [arm.replica for arm in suite.arms] == [None, None, None, 1]
+    assert [mirror.folder for mirror in suite.mirrors] == ["plugins/ours/skills", "cursor/skills"]
