@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import conversation, plots
@@ -10,6 +10,7 @@ from bench.core.records import Record
 
 PATCH_LIMIT = 300_000
 """Bytes of a patch that a page shows (spec 1.4 keeps as many)."""
+TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _KINDS = {"+": "add", "-": "del", "@": "hunk"}
 _HEADS = (
     "diff --git ",
@@ -33,7 +34,8 @@ def build(row: Mapped, cell: Record | None, session: Record | None, *, patch: by
     ran: Mapped = session.body if session else {}
     params: Mapped = session.params if session else {}
     lines, cut = patch_lines(patch)
-    turns = conversation.turns(transcript)
+    phases = list(ran.get("phases") or ())
+    turns = conversation.turns(transcript, phases=[(part["phase"], part.get("events") or 0) for part in phases])
     prompt = params.get("prompt")
     said = any((prompt or "").strip() == part["text"].strip() for turn in turns[:3] for part in turn["parts"])
     return {
@@ -47,7 +49,9 @@ def build(row: Mapped, cell: Record | None, session: Record | None, *, patch: by
         "error_kind": row.get("error_kind"),
         "reason": body.get("error_detail") or row.get("reason"),
         "replayed": bool(row.get("replayed")),
-        "checks": _checks(row, body),
+        "checks": _checks(row, body, phases),
+        "phases": [_phase(part) for part in phases],
+        "model_calls": dict(ran.get("calls") or {}),
         "facts": {name: body.get(name, ran.get(name)) for name in FACTS},
         "alarms": [dict(alarm) for alarm in body.get("alarms") or ()],
         "diagnostics": list(ran.get("evidence_diagnostics") or ()),
@@ -73,10 +77,7 @@ FACTS = (
     "cost_usd",
     "list_price_usd",
     "spent_usd",
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
+    *TOKENS,
     "diff_files",
     "diff_insertions",
     "diff_deletions",
@@ -86,7 +87,7 @@ FACTS = (
 """What a page tells of a cell, from the cell's body or else its session's; absent is unknown."""
 
 
-def _checks(row: Mapped, body: Mapped) -> list[dict[str, Any]]:
+def _checks(row: Mapped, body: Mapped, phases: Sequence[Mapped]) -> list[dict[str, Any]]:
     """[{name, passed: bool | None, detail}]: authored tests, hidden oracle, skill use. Never an oracle's output."""
     oracle = body.get("oracle")
     detail = None
@@ -98,8 +99,15 @@ def _checks(row: Mapped, body: Mapped) -> list[dict[str, Any]]:
         {"name": "hidden oracle", "passed": row.get("oracle_passed"), "detail": detail},
     ]
     if row.get("skill_invoked") is not None:
-        checks.append({"name": "expected skill was used", "passed": row["skill_invoked"], "detail": None})
+        wanted = ", ".join(f"{part['skill']} ({part['phase']})" for part in phases if part.get("skill"))
+        checks.append({"name": "expected skill was used", "passed": row["skill_invoked"], "detail": wanted or None})
     return checks
+
+
+def _phase(part: Mapped) -> dict[str, Any]:
+    """One phase's line of the table; absent is unknown."""
+    names = ("phase", "skill", "skill_invoked", "turns", "calls", "duration_s", "error_kind")
+    return {name: part.get(name) for name in names} | {name: (part.get("usage") or {}).get(name) for name in TOKENS}
 
 
 def patch_lines(patch: bytes) -> tuple[list[dict[str, str]], int]:

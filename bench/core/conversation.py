@@ -7,7 +7,7 @@ No line makes it fail: what cannot be read is shown raw.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 PART_LIMIT = 20_000
@@ -17,27 +17,69 @@ TOTAL_LIMIT = 1_000_000
 ROLES = ("system", "user", "assistant", "tool")
 
 
-def turns(transcript: bytes, *, part_limit: int = PART_LIMIT, total_limit: int = TOTAL_LIMIT) -> list[dict[str, Any]]:
-    """[{who, number, parts: [{kind, name, text, error}], cut}]; kind: text, thinking, call, result, data, raw.
+def turns(
+    transcript: bytes,
+    *,
+    phases: Sequence[tuple[str, int]] = (),
+    part_limit: int = PART_LIMIT,
+    total_limit: int = TOTAL_LIMIT,
+) -> list[dict[str, Any]]:
+    """[{who, number, aside, parts: [{kind, name, text, error, cut}]}]; kind: text, thinking, call, result, data, raw.
 
-    `number` counts the assistant's turns from 1 and is None elsewhere. Parts of one speaker in a row are one turn's.
+    `number` counts the assistant's turns from 1 and is None elsewhere; what a client tells block by block under one message
+    id is one turn. `aside`: said in a subagent's conversation. `phases`: name and number of lines of each, in order; where
+    there are several, a turn of who `phase`, whose one part is its name, stands before each.
     """
     found: list[dict[str, Any]] = []
     spoken = shown = 0
-    for who, parts in _events(transcript):
+    before: object = None
+    begins = _beginnings(phases)
+    for line, event in enumerate(_events(transcript)):
+        found += begins.get(line, [])
         if shown > total_limit:
-            found.append({"who": "note", "number": None, "parts": [_part("data", "the rest is left out of this page")]})
+            found.append(_turn("note", [_part("data", "the rest is left out of this page")]))
             break
+        who, parts = _said(event)
         for part in parts:
             part["text"], part["cut"] = _cut(part["text"], part_limit)
             shown += len(part["text"])
-        if who == "assistant":
-            spoken += 1
-        found.append({"who": who, "number": spoken if who == "assistant" else None, "parts": parts})
+        message = _message(event) if who == "assistant" else None
+        if message is not None and message == before and found[-1]["who"] == who:
+            found[-1]["parts"] += parts
+            continue
+        before = message
+        spoken += who == "assistant"
+        found.append(_turn(who, parts, spoken if who == "assistant" else None, _aside(event)))
     return found
 
 
-def _events(transcript: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _turn(who: str, parts: list[dict[str, Any]], number: int | None = None, aside: bool = False) -> dict[str, Any]:
+    return {"who": who, "number": number, "aside": aside, "parts": parts}
+
+
+def _beginnings(phases: Sequence[tuple[str, int]]) -> dict[int, list[dict[str, Any]]]:
+    """Line at which a phase begins → its headings; one for each where phases without a line come before it."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    line = 0
+    for name, lines in phases if len(phases) > 1 else ():
+        found.setdefault(line, []).append(_turn("phase", [_part("text", name)]))
+        line += lines
+    return found
+
+
+def _message(event: object) -> str | None:
+    """The id of the message that an event is a part of."""
+    message = event.get("message") if isinstance(event, dict) else None
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _aside(event: object) -> bool:
+    return isinstance(event, dict) and isinstance(event.get("parent_tool_use_id"), str)
+
+
+def _events(transcript: bytes) -> Iterator[object]:
+    """Each line as JSON, or as it is where it is none."""
     for line in transcript.decode("utf-8", "backslashreplace").split("\n"):
         if not line.strip():
             continue
@@ -45,10 +87,11 @@ def _events(transcript: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             event = json.loads(line)
         except (ValueError, RecursionError):
             event = None
-        if isinstance(event, dict):
-            yield _event(event)
-        else:
-            yield "event", [_part("raw", line)]
+        yield event if isinstance(event, dict) else line
+
+
+def _said(event: object) -> tuple[str, list[dict[str, Any]]]:
+    return _event(event) if isinstance(event, dict) else ("event", [_part("raw", event)])
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:

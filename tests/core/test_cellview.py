@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.core import aggregate, cellview
+from bench.effects.report.render import Renderer
 from tests.steps.evidence import PATCH, Evidence, transcript
 
 IDENTITY = {"task": "t", "class": "trivial", "arm": "candidate", "role": "candidate", "run": 1}
@@ -30,6 +31,29 @@ def test_a_prompt_that_the_transcript_begins_with_is_not_shown_twice(tmp_path: P
     assert session
     said = transcript(session.params["prompt"])
     assert cellview.build(aggregate.compact(IDENTITY, cell), cell, session, patch=b"", transcript=said)["prompt"] is None
+
+
+def test_phases_are_told_with_their_skills_and_head_their_parts_of_the_transcript(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    cell = evidence.cell("t", "candidate", 1, **evidence.outcome("candidate", 0))
+    session = evidence.store.find(cell.body["session_key"])
+    assert session
+    usage = {"input_tokens": 5, "output_tokens": 3}
+    plan = {"phase": "plan", "skill": "make-plan", "skill_invoked": True, "turns": 1, "events": 5, "usage": usage}
+    session.body["phases"] = [plan, {"phase": "work", "skill": None, "skill_invoked": None, "events": 5, "usage": None}]
+    session.body["calls"] = {"ok": 4, "failed": 1}
+    said = transcript() + transcript("On to the work.")
+    view = cellview.build(aggregate.compact(IDENTITY, cell), cell, session, patch=b"", transcript=said)
+    assert [(part["phase"], part["skill"], part["input_tokens"], part["calls"]) for part in view["phases"]] == [
+        ("plan", "make-plan", 5, None),
+        ("work", None, None, None),
+    ]
+    assert [n for n, turn in enumerate(view["turns"]) if turn["who"] == "phase"] == [0, 6]
+    assert view["model_calls"] == {"ok": 4, "failed": 1}
+    assert view["checks"][2]["detail"] == "make-plan (plan)"
+    page = Renderer().cell(view | {"suite": "s"}).decode()
+    assert "Phase plan" in page
+    assert "model calls failed" in page
 
 
 def test_a_cell_that_did_not_run() -> None:

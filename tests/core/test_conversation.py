@@ -95,3 +95,30 @@ def test_no_event_makes_it_fail(events: list[Any]) -> None:
 @given(st.binary(max_size=200))
 def test_no_bytes_make_it_fail(data: bytes) -> None:
     conversation.turns(data)
+
+
+def test_what_a_client_tells_block_by_block_is_one_turn_and_a_subagents_words_are_marked() -> None:
+    def said(message: str, words: str, parent: str | None = None) -> dict[str, Any]:
+        content = [{"type": "text", "text": words}]
+        return {"type": "assistant", "message": {"id": message, "content": content}, "parent_tool_use_id": parent}
+
+    found = turns(said("m1", "a"), said("m1", "b"), said("m2", "c", "toolu_1"), {"type": "user"}, said("m2", "d"))
+    assert [(turn["number"], turn["aside"], [part["text"] for part in turn["parts"]]) for turn in found[:2]] == [
+        (1, False, ["a", "b"]),
+        (2, True, ["c"]),
+    ]
+    assert found[3]["number"] == 3
+
+
+def test_phases_have_headings_where_there_are_several() -> None:
+    events = [{"role": "assistant", "content": str(n)} for n in range(3)]
+    text = b"".join(json.dumps(event).encode() + b"\n" for event in events)
+    found = conversation.turns(text, phases=[("plan", 2), ("work", 1)])
+    assert [(turn["who"], turn["parts"][0]["text"]) for turn in found] == [
+        ("phase", "plan"),
+        ("assistant", "0"),
+        ("assistant", "1"),
+        ("phase", "work"),
+        ("assistant", "2"),
+    ]
+    assert len(conversation.turns(text, phases=[("work", 3)])) == 3

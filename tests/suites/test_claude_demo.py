@@ -128,6 +128,11 @@ def _graded(root: Path) -> None:
     assert all(body["cost_usd"] > 0 for arm, body in cells.items() if arm not in ("nop", "gold"))
     skill = json.loads((root / "artifacts/skills/claude-demo/plugin_direct.json").read_bytes())
     assert skill["body"]["plugin"]["name"] == "second-look"
+    folder = root / "artifacts/reports/claude-demo/cells"
+    pages = {arm: (folder / f"{CHANGE}-{arm}-0.html").read_text() for arm in ("workflow", "workflow_direct")}
+    for told in ("Phase plan", "Phase work", "make-plan (plan), do-work (work)", "mcp__graph__callers", "model calls ok"):
+        assert told in pages["workflow"], told
+    assert "subagent · assistant" in pages["workflow_direct"]
 
 
 def _nothing_leaks(root: Path, printed: str) -> None:

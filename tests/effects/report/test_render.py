@@ -24,6 +24,8 @@ VIEW = {
     "reason": "::error::x",
     "replayed": False,
     "checks": [],
+    "phases": [],
+    "model_calls": {},
     "facts": dict.fromkeys(cellview.FACTS),
     "alarms": [],
     "diagnostics": [],
