@@ -8,13 +8,17 @@ and `provider=openai` insist, and settle ids without a prefix. A key is never us
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
 from bench.core import model_id
 from bench.errors import CorpusError, MissingPart
 
 PROVIDERS = ("auto", "anthropic", "openai")
 REPLAY = "replay"
+ROUTE: Mapping[str, Any] = {"provider": "auto", "base_url": None}
+"""Settings of an arm that say where its model is served, with their defaults. A replay has no use for them."""
 KEYS = {
     "anthropic": ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "GITNEXUS_BENCH_ANTHROPIC_API_KEY"),
     "openai": ("BENCH_OPENAI_API_KEY", "OPENAI_API_KEY", "GITNEXUS_BENCH_OPENAI_API_KEY"),
@@ -62,6 +66,26 @@ def route(model: str, wanted: str = "auto") -> str:
     """The id as LiteLLM takes it, with its provider in front. Raises as `provider_of`."""
     provider = provider_of(model, wanted)
     return model if model.startswith(f"{provider}/") else f"{provider}/{model}"
+
+
+def settings(params: Mapping[str, Any], model: str | None) -> dict[str, Any]:
+    """An arm's settings as they reach a result: without defaults that were spelt out, and, for a replay, without a route."""
+    unused = REPLAY if model is not None and model.startswith(f"{REPLAY}/") else None
+    return {key: value for key, value in params.items() if key not in ROUTE or not (unused or value == ROUTE[key])}
+
+
+def address_fault(address: str) -> str | None:
+    """What is wrong with a `base_url`; None when it can be one: http or https, a host, nothing that belongs to a call."""
+    try:
+        parts = urlsplit(address)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return "is no address"
+    if parts.scheme not in ("http", "https") or not host or not address.isprintable() or " " in address:
+        return "is not an http or https address"
+    if "@" in parts.netloc:
+        return "holds credentials; a key is given in the environment"
+    return "has a query or a fragment" if "?" in address or "#" in address else None
 
 
 def bare(model: str) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.core import arm_rules, model_id, nearest, overrides_gate, semver
+from bench.core import arm_rules, model_id, model_routes, nearest, overrides_gate, semver
 from bench.core.names import shown
 from bench.core.numbers import plain_number
-from bench.core.suite import EFFORTS, Suite
+from bench.core.suite import EFFORTS, PAID_ENGINES, Suite
 from bench.errors import CorpusError, UsageError
 
 NOTHING = ("", "none", "null")
@@ -62,6 +62,27 @@ def _model(suite: Suite, value: Any) -> Suite:
         return replace(suite, model=model_id.check(str(value), "model="))
     except CorpusError as error:
         raise UsageError(error.what, where="model=", remedy=error.remedy) from None
+
+
+def _provider(suite: Suite, value: Any) -> Suite:
+    known = model_routes.PROVIDERS
+    if value not in known:
+        raise UsageError(f"unknown provider {shown(str(value))}", where="provider=", remedy=f"one of {', '.join(known)}")
+    return _route(suite, "provider", value)
+
+
+def _base_url(suite: Suite, value: Any) -> Suite:
+    if isinstance(value, str) and value.lower() in NOTHING:
+        return _route(suite, "base_url", None)
+    if fault := model_routes.address_fault(str(value)):
+        raise UsageError(f"{shown(str(value))} {fault}", where="base_url=", remedy="such as http://127.0.0.1:11434")
+    return _route(suite, "base_url", str(value))
+
+
+def _route(suite: Suite, name: str, value: Any) -> Suite:
+    """Where the models of all agents' arms are served, whatever the arms say."""
+    arms = (replace(a, params={**a.params, name: value}) if a.engine in PAID_ENGINES else a for a in suite.arms)
+    return replace(suite, arms=tuple(arms))
 
 
 def _effort(suite: Suite, value: Any) -> Suite:
@@ -142,6 +163,8 @@ def _whole(name: str, value: Any, most: int) -> int:
 
 VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "model": _model,
+    "provider": _provider,
+    "base_url": _base_url,
     "effort": _effort,
     "runs": _runs,
     "workers": _workers,

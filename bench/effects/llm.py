@@ -16,14 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.core import model_routes
 from bench.effects import cassette_requests, cassettes, clock, env, llm_messages
 from bench.errors import MissingPart
 
 REPLAY = "replay"
 """Provider prefix of a model id that is served from a cassette."""
-
-KEYS = {"anthropic": "BENCH_ANTHROPIC_API_KEY", "openai": "BENCH_OPENAI_API_KEY"}
-"""Our variable per provider; without it LiteLLM looks for the provider's own."""
 
 _TRANSIENT = {
     "RateLimitError",
@@ -159,9 +157,9 @@ def provider_of(model: str) -> str:
 
 
 def key_of(provider: str) -> str | None:
-    """The user's key for a provider, from our variables or the provider's own."""
-    own = env.get(KEYS.get(provider, ""))
-    return own or env.get(f"{provider.upper()}_API_KEY") or None  # one that is set and empty is none
+    """The user's key for a provider, from our variables or the provider's own; one that is set and blank is none."""
+    names = (*model_routes.key_names(provider), f"{provider.upper()}_API_KEY")
+    return next((key for name in names if (key := (env.get(name) or "").strip())), None)
 
 
 def complete(call: Call) -> Reply | Failure:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bench.layout as layout
-from bench.core import graph_queries, model_id, prices
+from bench.core import graph_queries, model_id, model_routes, prices
 from bench.core.matrix import Cell
 from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
 from bench.effects import mounts
@@ -140,7 +140,7 @@ def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
         limits |= {"session_s": suite.limits.session_s, "turns": suite.limits.turns, "tokens": suite.limits.tokens}
         said |= {"prompt": task.prompt, "model": suite.model, "effort": suite.effort}
         said |= {"phases": list(arm.phases), "expected_skills": dict(arm.expects), "skill_tool": arm.skill_tool}
-        said |= {"engine_params": dict(arm.params)}
+        said |= {"engine_params": model_routes.settings(arm.params, suite.model)}
     if arm.graph:
         said["graph_tools"] = graph_queries.PROTOCOL
     return said | {"limits": limits}

@@ -6,11 +6,11 @@ tell (evidence may lie in the store). Nothing is imported or looked up for runs 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bench.core import model_routes
 from bench.effects import env, list_prices, llm
-from bench.errors import MissingPart, UsageError
+from bench.errors import CorpusError, UsageError
 from bench.make.decide import decide
 from bench.make.step import Step
 from bench.make.workspace import Workspace
@@ -18,12 +18,14 @@ from bench.make.workspace import Workspace
 
 def check(workspace: Workspace, steps: Iterable[Step]) -> None:
     """Raise what refuses a live session that is certain to start: MissingPart (3), CorpusError or UsageError (2)."""
-    fine = set()
+    starting = {}
     for step in steps:
-        kind = (step.params.get("engine"), step.params.get("model"), step.terms)
-        if step.paid and step.terms is not None and kind not in fine and _starts(workspace, step):
-            refuse(step)
-            fine.add(kind)
+        kind = (step.params.get("engine"), step.params.get("model"), step.terms, str(_settings(step)))
+        if step.paid and step.terms is not None and kind not in starting and _starts(workspace, step):
+            starting[kind] = step
+    _check_keys(list(starting.values()))
+    for step in starting.values():
+        _check_price(step)
 
 
 def _starts(workspace: Workspace, step: Step) -> bool:
@@ -37,27 +39,55 @@ def _starts(workspace: Workspace, step: Step) -> bool:
 
 def refuse(step: Step) -> None:
     """Raise what stands against a live session of this step, if anything does."""
-    model, settings = step.params.get("model"), step.params.get("engine_params") or {}
-    if model is None:
-        return
-    if "base_url" not in settings:
-        _keys(str(step.params.get("engine")), model, str(settings.get("provider", "auto")))
-    terms = step.terms
-    if terms is None or terms.budget_usd is None or terms.expected_usd is not None or list_prices.known(model):
-        return
-    raise UsageError(
-        f"no price of {model} is known, so no budget can hold it",
-        where=f"budget_usd of {terms.suite}",
-        remedy="give expected_usd=DOLLARS per session, or budget_usd=none",
-    )
+    _check_keys([step])
+    _check_price(step)
 
 
-def _keys(engine: str, model: str, provider: str) -> None:
-    if engine == "loop":
-        own = llm.provider_of(model)
-        if own in llm.KEYS and llm.key_of(own) is None:
-            raise MissingPart(f"no key for {own}", where=model, remedy=f"set {llm.KEYS[own]}")
+def _check_price(step: Step) -> None:
+    model, terms = step.params.get("model"), step.terms
+    if model is None or terms is None or terms.budget_usd is None or terms.expected_usd is not None:
         return
-    names = [name for pair in model_routes.KEYS.values() for name in pair]
-    names += model_routes.key_names(model_routes.provider_of(model, provider))
-    model_routes.check_keys([model], {name for name in names if (env.get(name) or "").strip()}, provider)
+    if not list_prices.known(model):
+        raise UsageError(
+            f"no price of {model} is known, so no budget can hold it",
+            where=f"budget_usd of {terms.suite}",
+            remedy="give expected_usd=DOLLARS per session, or budget_usd=none",
+        )
+
+
+def _settings(step: Step) -> dict[str, str | None]:
+    given = step.params.get("engine_params") or {}
+    return {name: given.get(name, default) for name, default in model_routes.ROUTE.items()}
+
+
+def _check_keys(steps: Sequence[Step]) -> None:
+    """All models at once, so that of two families the one without a key is named beside the other."""
+    asked: dict[str, bool] = {}
+    for step in steps:
+        model, address = step.params.get("model"), _settings(step)["base_url"]
+        if model is None:
+            continue
+        if address is not None and (fault := model_routes.address_fault(str(address))):
+            raise CorpusError(
+                f"{address!r} {fault}", where=f"base_url of {step.id}", remedy="such as http://127.0.0.1:11434"
+            )
+        full = _routed(step, model)
+        # Others may be reached in ways that only LiteLLM knows; what it says to them is told by the session.
+        theirs = full.partition("/")[0] not in model_routes.KEYS
+        if not theirs or (step.params.get("engine") != "loop" and address is None):
+            asked[full] = address is not None
+    model_routes.check_keys(asked, env.names())
+    for full, own in asked.items():
+        provider = full.partition("/")[0]
+        key = next((k for name in model_routes.key_names(provider) if (k := (env.get(name) or "").strip())), None)
+        if key is not None:
+            model_routes.check_key(provider, key, own_address=own)
+
+
+def _routed(step: Step, model: str) -> str:
+    """The id with its provider: the gateway's rule, or, for the loop engine where nothing insists, LiteLLM's own."""
+    wanted = str(_settings(step)["provider"])
+    if step.params.get("engine") != "loop" or wanted != "auto":
+        return model_routes.route(model, wanted)
+    provider = llm.provider_of(model)
+    return model if model.startswith(f"{provider}/") else f"{provider}/{model}"

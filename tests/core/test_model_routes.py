@@ -89,3 +89,33 @@ def test_a_key_of_another_provider_is_seen_by_its_form():
     for provider, key in (("openai", "sk-ant-x"), ("anthropic", "sk-proj-x")):
         with pytest.raises(MissingPart, match="looks like one of"):
             model_routes.check_key(provider, key)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://127.0.0.1:11434", None),
+        ("https://gateway.example/v1", None),
+        ("http://[::1]:8000/v1", None),
+        ("127.0.0.1:11434", "not an http"),
+        ("http://", "not an http"),
+        ("http://x:port", "is no address"),
+        ("http://[x", "is no address"),
+        ("http://x/ y", "not an http"),
+        ("http://key@x", "credentials"),
+        ("http://x/?a=1", "query"),
+        ("http://x/#", "fragment"),
+    ],
+)
+def test_an_address_is_one_of_a_server(address: str, told: str | None):
+    fault = model_routes.address_fault(address)
+    assert (fault is None) == (told is None)
+    assert told is None or told in str(fault)
+
+
+def test_a_route_that_reaches_no_result_is_no_setting():
+    said = {"provider": "auto", "base_url": None, "retries": 1}
+    assert model_routes.settings(said, "gpt-5") == {"retries": 1}
+    given = {"provider": "openai", "base_url": "http://x"}
+    assert model_routes.settings(given, "gpt-5") == given
+    assert model_routes.settings(given, "replay/demo") == {}

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.core import corpus, overrides
+from bench.core.suite import FREE_ENGINES
 from bench.errors import UsageError
 from tests.core import suites
 
@@ -18,6 +19,15 @@ def test_variables_are_laid_over_the_suite():
     assert repr(suite.limits.budget_usd) == "7"
     assert corpus.override(SUITE, {"runs": 5}).runs == 5
     assert corpus.override(SUITE, {"effort": "none", "budget_usd": "none"}).limits.budget_usd is None
+
+
+def test_where_models_are_served_is_a_setting_of_every_agents_arm():
+    suite = corpus.override(SUITE, {"provider": "openai", "base_url": "http://127.0.0.1:1/v1"})
+    given = {"provider": "openai", "base_url": "http://127.0.0.1:1/v1"}
+    for arm, was in zip(suite.arms, SUITE.arms, strict=True):
+        assert arm.params == (was.params if arm.engine in FREE_ENGINES else {**was.params, **given})
+    back = corpus.override(suite, {"base_url": "none"})
+    assert back.arm("incumbent").params["base_url"] is None
 
 
 def test_none_leaves_the_suite_as_it_is():
@@ -50,6 +60,9 @@ def test_arms_and_tasks_are_named_in_any_order_and_kept_in_that_of_the_suite():
         ("budget_usd", "inf", "budget_usd="),
         ("budget_usd", "lots", "budget_usd="),
         ("expected_usd", "nan", "expected_usd="),
+        ("provider", "azure", "provider=: unknown provider 'azure'; one of auto, anthropic, openai"),
+        ("base_url", "ftp://x", "base_url=: 'ftp://x' is not an http or https address"),
+        ("base_url", "http://me:key@x", "holds credentials"),
         ("arms", "incumbant", "the suite has no arm 'incumbant'; did you mean 'incumbent'?"),
         ("tasks", "parse-durations", "did you mean 'parse-duration'?"),
         ("tasks", ",", "the selection is empty"),

@@ -21,6 +21,7 @@ from bench.effects.engines.upstream import SAMPLING, End, Upstream
 from bench.errors import CorpusError
 
 SETTINGS: dict[str, Any] = {
+    "provider": "auto",
     "base_url": None,
     "retries": 4,
     "backoff_s": 1.0,

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.core import outages
+from bench.core import model_routes, outages
 from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
@@ -36,8 +36,9 @@ class Upstream:
     def __init__(self, work: Work, room: Room, tools: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
         """Raises CorpusError for a damaged or absent cassette, MissingPart where there is no key, before anything is spent.
 
-        settings: base_url, retries (beyond the first attempt), backoff_s (seconds before the first retry, then doubled), and
-        those of SAMPLING, None where the model's default is meant.
+        settings: provider (`core.model_routes`; auto is LiteLLM's own rule), base_url, retries (beyond the first attempt),
+        backoff_s (seconds before the first retry, then doubled), and those of SAMPLING, None where the model's default is
+        meant.
         """
         if work.model is None:
             raise CorpusError("the loop engine needs a model", remedy="set `model:`")
@@ -68,10 +69,14 @@ class Upstream:
         return llm.open_player(self._player)
 
     def _open_live(self, work: Work) -> str | None:
+        wanted = self._settings.get("provider", "auto")
+        if wanted != "auto":
+            self.model = model_routes.route(self.model, wanted)
         provider = llm.provider_of(self.model)
         key = llm.key_of(provider)
-        if key is None and provider in llm.KEYS:
-            raise MissingPart(f"no key for {provider}", where=self.model, remedy=f"set {llm.KEYS[provider]}")
+        if key is None and provider in model_routes.KEYS:
+            remedy = f"set {model_routes.key_names(provider)[0]}"
+            raise MissingPart(f"no key for {provider}", where=self.model, remedy=remedy)
         self._tape = cassette_record.Recorder(self.model, work.effort, self._skills, work.run)
         return key
 
