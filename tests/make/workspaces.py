@@ -165,6 +165,7 @@ def many(root: Path, arms: int = 10) -> Path:
 
 SKILL = "---\nname: mend\ndescription: How to mend an adder.\n---\nLook, then change.\n"
 USAGE = {"input_tokens": 1000, "output_tokens": 100}
+MODEL = "anthropic/claude-sonnet-4-5"
 
 
 def promoted(root: Path) -> Path:
@@ -194,6 +195,23 @@ def _mending(skill: str, command: str) -> dict[str, Any]:
     turns = [{"text": "So.", "commands": [one], "usage": USAGE} for one in commands]
     talk = {"prompt": "Mend the adder.", "skills": ["mend"], "offer": {"mend": skill}, "turns": turns}
     return talk | {"final": {"text": "Done.", "usage": USAGE}}
+
+
+def talk(*commands: str, take: int = 0, usage: dict[str, int] | None = None) -> dict[str, Any]:
+    """A conversation of Claude Code about the task: each command in its Bash, then the end; every answer costs `usage`."""
+    cost = usage or USAGE
+    calls = [{"tool": "Bash", "input": {"command": command, "description": "work"}} for command in commands]
+    turns = [{"text": "So.", "calls": [call], "usage": cost} for call in calls]
+    return {"prompt": "Mend the adder.", "take": take, "turns": turns, "final": {"text": "Done.", "usage": cost}}
+
+
+def client(root: Path) -> Path:
+    """One session of the real client on a cassette: it mends the adder."""
+    write(root, model="replay/tiny", arms=[{"name": "agent", "role": "incumbent", "engine": "claude"}])
+    (root / "corpus/cassettes").mkdir()
+    said = [talk("sed -i 's/- /+ /' adder.sh")]
+    (root / "corpus/cassettes/tiny.json").write_bytes(authored(MODEL, "anthropic", said))
+    return root
 
 
 def commit(root: Path) -> None:
