@@ -1,7 +1,8 @@
 """Which arms of a suite are compared with which, and what their statistics say, as lines and table cells for the report.
 
-Every competing arm stands against its reference (a candidate's incumbent) and against the baseline. Broken tasks are left
-out and named: what cannot tell right from wrong shows nothing of any arm. Nothing is decided here.
+Every competing arm stands against its reference (a candidate's incumbent) and against the baseline, where they have a task
+in common. Broken tasks are left out and named: what cannot tell right from wrong shows nothing of any arm. Nothing is
+decided here.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def build(aggregate: Mapped, of: Mapping[str, str | None]) -> dict[str, Any] | N
     for row in aggregate["rows"]:
         if row["task"] not in broken:
             rows[row["arm"]].append(row)
-    found = {
-        pair: stats.compare(rows[pair[0]], rows[pair[1]]) for pair in _pairs(roles, of) if rows[pair[0]] and rows[pair[1]]
-    }
+    asked = {name: {row["task"] for row in mine} for name, mine in rows.items()}
+    # Arms that are for different tasks (a review beside a change) are no comparison that lacks evidence: they are none.
+    found = {(a, b): stats.compare(rows[a], rows[b]) for a, b in _pairs(roles, of) if asked[a] & asked[b]}
     if not found:
         return None
     adjusted = exact.holm({pair: each["measures"]["resolved"]["p"] for pair, each in found.items()})

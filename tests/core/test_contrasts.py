@@ -80,3 +80,13 @@ def test_the_brief_form_has_every_number_but_those_of_single_tasks() -> None:
     assert brief["measures"]["resolved"]["improves"]
     assert "per_task" not in brief["measures"]["resolved"]
     assert "per_task" in found["pairs"][0]["found"]["measures"]["resolved"]
+
+
+def test_arms_without_a_task_in_common_are_not_compared() -> None:
+    def part(task: str, arms: tuple[str, ...]) -> dict[str, Any]:
+        return aggregate.of_task({"task": task, "class": "trivial"}, [row(task, arm, 0, resolved=True) for arm in arms])
+
+    found = contrasts.build(aggregate.merged([part("t0", ("baseline", "old")), part("t1", ("new",))], []), {})
+    assert found is not None
+    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [("old", "baseline")]
+    assert found["tests"] == 1
