@@ -238,9 +238,12 @@ class Admission:
 
 
 def kin(name: str, params: Mapping[str, Any], *, wide: bool = False) -> tuple[str, ...]:
-    """Sessions whose costs are alike: suite, arm (all of them when wide), model, effort."""
+    """Sessions whose costs are alike: suite, arm (all of them when wide), model, effort; a canary's are those of its arm.
+
+    `name` is `suite/task/arm/run`, or a canary's `suite/candidate/arm`.
+    """
     parts = name.split("/")
-    arm = parts[-2] if len(parts) > 2 and not wide else ""
+    arm = parts[2] if len(parts) > 2 and not wide else ""
     return parts[0], arm, str(params.get("model")), str(params.get("effort"))
 
 

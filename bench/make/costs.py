@@ -13,7 +13,7 @@ def history(workspace: Workspace, step: Step, wide: bool) -> list[float]:
     found = []
     family = kin(step.name, step.params, wide=wide)
     for other in list(workspace.steps.values()):
-        if other.paid and other.kind == step.kind and kin(other.name, step.params, wide=wide) == family:
+        if other.paid and other.measures and kin(other.name, step.params, wide=wide) == family:
             record = workspace.read(other.target)
             if record is not None and record.state == records.FINAL and kin(other.name, record.params, wide=wide) == family:
                 spent = record.body.get("spent_usd")

@@ -15,7 +15,7 @@ from bench.core.outages import LONGEST_S, MARGIN_S
 from bench.effects import clock
 from bench.effects.context import REMAINING, Context, Job, Made
 from bench.errors import Cancelled
-from bench.make.admission import Admission, Terms, Ticket
+from bench.make.admission import Admission, Terms, Ticket, kin
 from bench.make.workspace import Workspace
 from tests.make import scripted
 from tests.make.scripted import build, final, opened, step
@@ -299,3 +299,11 @@ def test_a_limited_session_runs_again_in_the_next_run_whatever_its_retries(works
         later = opened(workspace.layout.root)
         assert build(later, session(admission_bound, 0)) == "unusable"
     assert build(opened(workspace.layout.root), session(GOOD, 0)) == "measured"
+
+
+def test_a_canary_costs_what_a_session_of_its_arm_costs() -> None:
+    params = {"model": "m", "effort": None}
+    session = kin("suite/task/arm/3", params)
+    assert kin("suite/candidate/arm", params) == session
+    assert kin("suite/task/other/3", params) != session
+    assert kin("suite/candidate/other", params, wide=True) == kin("suite/task/arm/3", params, wide=True)

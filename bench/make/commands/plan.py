@@ -11,6 +11,7 @@ from typing import Any
 import bench.layout as layout
 from bench.core.records import Record
 from bench.effects import console
+from bench.make.admission import kin
 from bench.make.commands.base import StepCommand, option
 from bench.make.decide import FREE_OF_INPUT_STATE, decide, shut_gate
 from bench.make.step import Step
@@ -74,7 +75,7 @@ class Plan(StepCommand):
             if action in ("measure", "build") and shut and (held_by := shut_gate(workspace, step)):
                 action, why = "hold", held_by
             action_of[step.target] = action
-            usd = known.get(_kin(step.name, step.params)) if step.paid else 0.0
+            usd = known.get(_kin(step, step.params)) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
         return rows
 
@@ -94,18 +95,21 @@ class Plan(StepCommand):
         console.say(json.dumps(document, indent=1, sort_keys=True))
 
 
-def costs(workspace: Workspace) -> dict[tuple[str, str, str], float]:
-    """Median dollars of the sessions on disk by suite and task, model and effort (another model costs something else)."""
-    found: dict[tuple[str, str, str], list[float]] = {}
+def costs(workspace: Workspace) -> dict[tuple[str, ...], float]:
+    """Median dollars of the sessions on disk, by task and by arm (another model costs something else)."""
+    found: dict[tuple[str, ...], list[float]] = {}
     for step in workspace.steps.values():
         if step.paid and (record := workspace.read(step.target)) is not None:
-            spent = float(record.body.get("spent_usd") or 0)
-            found.setdefault(_kin(step.name, record.params), []).append(spent)
+            for family in {_kin(step, record.params), kin(step.name, record.params)}:
+                found.setdefault(family, []).append(float(record.body.get("spent_usd") or 0))
     return {name: median(values) for name, values in found.items()}
 
 
-def _kin(name: str, params: Mapping[str, Any]) -> tuple[str, str, str]:
-    return name.rsplit("/", 2)[0], str(params.get("model")), str(params.get("effort"))
+def _kin(step: Step, params: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a session costs goes by its task, a canary's cost by its arm."""
+    if step.kind != "session":
+        return kin(step.name, params)
+    return step.name.rsplit("/", 2)[0], str(params.get("model")), str(params.get("effort"))
 
 
 def _dollars(value: float | None) -> str:
