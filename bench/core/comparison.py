@@ -30,7 +30,7 @@ def difference(group: Mapped, other: Mapped) -> dict[str, Any]:
     """{resolved_points: percentage points gained | None, <measure>_pct: saved percent | None} against another group."""
     found: dict[str, Any] = {"resolved_points": _points(group, other)}
     for name in ("cost_usd", "duration_s", "output_tokens"):
-        found[f"{name}_pct"] = savings.improvement(other["medians"].get(name), group["medians"].get(name))
+        found[f"{name}_pct"] = savings.saved(name, other, group)
     return found
 
 

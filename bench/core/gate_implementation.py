@@ -74,14 +74,15 @@ def _task(pair: Pair, policy: Policy) -> tuple[list[Check], bool, Fraction | Non
         return measured, True, None
     metric = policy["metric"]
     values = [incumbent.get(metric), candidate.get(metric)]
-    gain = improvement(*values)
+    gain = None if metric == "cost_usd" and not gate.number(values[1]) else improvement(*values)
     whole = all(check.verdict is Verdict.PASS for check in measured)
     unsolved = not _solved(incumbent) and not _solved(candidate)
     skipped = any(_unloaded(side) for side in (incumbent, candidate))
     if whole and unsolved and not skipped and gain is not None:
         return [*measured, _cap(pair, gain, policy)], False, gain
     if gain is None:
-        why = f"{metric} is not measured in both arms, or is 0 in the incumbent"
+        zero = "0" if metric == "cost_usd" else "0 in the incumbent"  # free models cost nothing, and so save nothing
+        why = f"{metric} is not measured in both arms, or is {zero}"
         return [*measured, gate.insufficient(pair, "metric", values, why)], True, None
     checks = [*measured, _rate(pair, incumbent, candidate), _floor(pair, incumbent, candidate, skipped)]
     return [*checks, _efficiency(pair, gain, policy)], True, gain

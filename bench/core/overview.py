@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import comparison, contrasts, plots, savings
-from bench.core.summary import DIAGNOSTIC
+from bench.core.summary import DIAGNOSTIC, FREE, unpriced
 from bench.core.suspicions import BROKEN, CALIBRATION, UNPROVEN
 
 Mapped = Mapping[str, Any]
@@ -105,6 +105,8 @@ def notices(
         warn.append(("Alarms", f"{len(aggregate['alarms'])} raised, listed below"))
     if params.get("runs") == 1 and any(arm["role"] != CALIBRATION for arm in arms):
         warn.append(("Diagnostic only", DIAGNOSTIC))
+    if free := unpriced(arms):
+        warn.append(("Directional only", f"{', '.join(free)}: {FREE}"))
     replayed = [arm["name"] for arm in arms if arm["replayed"]]
     if replayed:
         said = "recorded traffic, $0 spent; costs are the recorded model's list price, times are those of the replay"

@@ -37,6 +37,12 @@ def improvement(reference: float | None, value: float | None) -> float | None:
     return round(100 * (reference - value) / reference, 1)
 
 
+def saved(name: str, reference: Group, other: Group) -> float | None:
+    """`improvement` of a measure between two groups' medians. A cost of 0 is that of a free model, and ranks nothing."""
+    values = [group["medians"].get(name) for group in (reference, other)]
+    return None if name == "cost_usd" and not all(values) else improvement(*values)
+
+
 def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
     """One row per task and arm: {task, class, arm, measures: {name: {base, arm, saved_pct}}, flags}."""
     base = {group["task"]: group for group in groups if group["arm"] == baseline}
@@ -49,7 +55,7 @@ def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
             name: {
                 "base": other["medians"].get(name),
                 "arm": group["medians"].get(name),
-                "saved_pct": improvement(other["medians"].get(name), group["medians"].get(name)),
+                "saved_pct": saved(name, other, group),
             }
             for name in MEASURES
         }

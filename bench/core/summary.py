@@ -11,6 +11,7 @@ DROPPED = (1, 5, 4, 2, 9, 7, 8, 6)
 """Columns in the order in which a narrow terminal loses them: role first, what was resolved never."""
 _CELL = re.compile(r"\S+(?: \S+)*")
 DIAGNOSTIC = "one run per cell: diagnostic only, no difference between arms is shown by it"
+FREE = "the model is free, or its price is not known; its costs rank nothing"
 
 
 def signed(value: float | None, unit: str) -> str:
@@ -25,6 +26,11 @@ def dearer(saved_pct: float | None) -> float | None:
     return None if saved_pct is None else -saved_pct or 0.0
 
 
+def unpriced(arms: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Arms whose sessions used tokens that have no price, or cost nothing: free and local models."""
+    return [arm["name"] for arm in arms if arm["medians"]["output_tokens"] and not arm["medians"]["cost_usd"]]
+
+
 def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str, Any], runs: int) -> list[str]:
     """Heading, table of arms, and one line per doubt."""
     measured = f"{aggregate['measured']} of {aggregate['planned']} cells measured"
@@ -32,6 +38,8 @@ def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str,
     found += _columns([HEADINGS, *(_row(arm) for arm in arms)])
     if runs == 1:
         found.append(DIAGNOSTIC)
+    if free := unpriced(arms):
+        found.append(f"directional only: {', '.join(free)}: {FREE}")
     if any(arm["replayed"] for arm in arms):
         found.append("replayed from recordings: spent $0, costs are list prices of the recorded model")
     found += [f"warning: {entry['detail']}" for entry in aggregate["warnings"]]

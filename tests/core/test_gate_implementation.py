@@ -174,3 +174,11 @@ def test_solving_more_of_a_gated_task_never_loses_a_promotion(before: int, now: 
     rest = costs("b", 1.0, 0.9) + costs("c", 1.0, 0.9)
     less, more = (decided(costs("a", 1.0, cost, (before, count)) + rest) for count in (now, now + 1))
     assert order.index(more) >= order.index(less)
+
+
+def test_a_cost_of_nothing_is_no_saving() -> None:
+    """A free or local model has no price that could fall: nothing is promoted for being free."""
+    for before, now in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0)):
+        found = document(costs("a", before, now) + costs("b", before, now))
+        assert found["decision"] == INSUFFICIENT
+        assert failing(found, "insufficient") == {"metric"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.core import aggregate, health, overview
+import pytest
+
+from bench.core import aggregate, health, overview, summary
 from bench.core.suspicions import BROKEN
 
 ARMS = [{"name": "old", "role": "incumbent", "of": None}, {"name": "new", "role": "candidate", "of": "old"}]
@@ -77,3 +79,16 @@ def test_no_headline_where_a_side_has_no_evidence() -> None:
 def test_savings_need_a_baseline() -> None:
     assert view(*GOOD, row("old", "incumbent"))["savings"] is None
     assert view(*GOOD, row("baseline", "comparator"), row("old", "incumbent"))["savings"]["baseline"] == "baseline"
+
+
+@pytest.mark.parametrize("cost", [0.0, None])
+def test_a_free_or_unpriced_model_is_directional_and_ranks_nothing(cost: float | None) -> None:
+    rows = [row("old", "incumbent", cost_usd=2.0, output_tokens=9), row("new", "candidate", cost_usd=cost, output_tokens=9)]
+    found = view(*GOOD, *rows)
+    assert titles(found) == [("warn", "Directional only")]
+    assert found["notices"][0]["detail"].startswith("new: the model is free, or its price is not known")
+    new = next(arm for arm in found["arms"] if arm["name"] == "new")
+    assert new["cost_saved_pct"] is None
+    body = aggregate.merged([aggregate.of_task({"task": "t", "class": "trivial"}, rows)], ())
+    said = summary.lines("s", found["arms"], body, 3)
+    assert "directional only: new: the model is free, or its price is not known; its costs rank nothing" in said

@@ -107,3 +107,14 @@ def test_shares_are_of_valid_runs_and_nothing_is_won_without_any() -> None:
     groups = [group("t", "baseline", 1.0, 2, valid=2), group("t", "lean", 0.5, 3)]
     (entry,) = savings.by_class(savings.rows(groups, "baseline"))
     assert entry["arms"]["lean"]["winner"] == "arm"
+
+
+def test_what_costs_nothing_saves_nothing() -> None:
+    free, paid, unknown = group("t", "free", 0.0), group("t", "paid", 2.0), group("t", "unknown", None)
+    for pair in ((free, paid), (paid, free), (free, free), (paid, unknown), (unknown, paid)):
+        assert savings.saved("cost_usd", *pair) is None
+    assert savings.saved("cost_usd", paid, group("t", "x", 1.0)) == 50.0
+    [row] = savings.rows([group("t", "baseline", 2.0), free], "baseline")
+    assert row["measures"]["cost_usd"]["saved_pct"] is None
+    [entry] = savings.by_class([row])
+    assert (entry["arms"]["free"]["saved_pct"], entry["arms"]["free"]["winner"]) == (None, None)
