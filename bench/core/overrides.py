@@ -175,7 +175,7 @@ VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "tasks": _tasks,
     **overrides_gate.VARIABLES,
 }
-"""The variables that a suite knows; others (`sandbox`, `record`) concern the run and not the suite."""
+"""The variables that a suite knows; others (`record`) concern the run and not the suite."""
 PLUGIN = ("plugin_dir", "plugin_version")
 """Two that go together."""
 NAMES = (*VARIABLES, *PLUGIN)
