@@ -109,9 +109,9 @@ def number(value: Any, where: str, least: int) -> int:
 def path(value: Any, where: str, limit: int) -> str:
     """A path below the source's root, with forward slashes, without `.` and empty parts. Raises Refused."""
     found = text(value, where, limit).replace("\\", "/")
-    if found.startswith("/") or _DRIVE.match(found):
-        refuse(where, "is not relative to the source's root")
     parts = [part for part in found.split("/") if part not in ("", ".")]
+    if found.startswith("/") or (parts and _DRIVE.match(parts[0])):
+        refuse(where, "is not relative to the source's root")
     if ".." in parts:
         refuse(where, "holds a part ..")
     if not parts:

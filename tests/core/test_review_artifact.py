@@ -75,6 +75,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"path": "\\\\host\\x"}, "findings[0].path: is not relative"),
     ({"path": "C:\\x.py"}, "findings[0].path: is not relative"),
     ({"path": "c:x.py"}, "findings[0].path: is not relative"),
+    ({"path": "./C:/x.py"}, "findings[0].path: is not relative"),
+    ({"path": ".\\\\C:x.py"}, "findings[0].path: is not relative"),
     ({"path": "."}, "findings[0].path: names no file"),
     ({"path": "./."}, "findings[0].path: names no file"),
     ({"path": "a\0b"}, "findings[0].path: holds a NUL"),
