@@ -160,6 +160,7 @@ def test_a_torn_last_line_costs_nothing_but_that_line(workspace: Bench, name: st
     assert (done.code, done.stderr) == (0, "")
     assert not {"measured", "built"} & set(done.did.values())
     assert workspace.records() == before
-    again = workspace.doit("-n", "1")
+    workspace.path("artifacts/.stamp").unlink(missing_ok=True)  # or nothing would be looked at
+    again = workspace.doit()
     assert "14 up to date" in again.stdout, "what was torn is written again, after it"
     assert workspace.doit("verify").code == 0
