@@ -136,6 +136,7 @@ def test_fewer_than_three_valid_runs_or_unequally_many_are_insufficient() -> Non
 
 
 def test_an_excluded_run_is_insufficient() -> None:
+    """Failure modes 13 and 16: a run that timed out or has no transcript is no evidence, and blocks."""
     rows = arms("a", [{}] * 4, [{"cost_usd": 0.5}] * 4)
     rows[7] |= {"error_kind": "session-error", "state": "unusable", "resolved": False}
     assert {"excluded_runs", "equal_runs"} <= failing(document(rows), "insufficient")

@@ -36,10 +36,12 @@ def test_state(rows: list[dict[str, Any]], state: str) -> None:
 
 
 def test_51_wrong_reviews_are_a_working_harness() -> None:
+    """Failure mode 4: health was inferred from nothing being resolved."""
     assert health.state(health.counters([row("oracle-failed")] * 51)) == "OBSERVED_OK"
 
 
 def test_a_row_that_fails_both_ways_is_not_subtracted_twice() -> None:
+    """Failure mode 6."""
     both = row("session-error", review_evidence_valid=False)
     counted = health.counters([both, row()])
     assert (counted["execution_failures"], counted["evidence_failures"], counted["admissible"]) == (1, 1, 1)
@@ -47,6 +49,7 @@ def test_a_row_that_fails_both_ways_is_not_subtracted_twice() -> None:
 
 
 def test_only_unusable_incumbents_and_comparators_are_fatal() -> None:
+    """Failure mode 5: one good row and two dead ones are DEGRADED, which is told and ends nothing."""
     dead = row("session-error")
     roles = ("incumbent", "comparator", "candidate", "calibration")
     judged = health.judge({role: arm(dead, role=role) for role in roles} | {"half": arm(dead, row())})

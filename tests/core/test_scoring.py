@@ -161,6 +161,7 @@ def _worth(met: Sequence[tuple[Finding, Label]]) -> tuple[int, ...]:
 @settings(max_examples=60, deadline=None)
 @given(reviews.findings(most=3), reviews.true_labels(most=3))
 def test_the_pairing_is_the_best_of_all(findings: tuple[Finding, ...], labels: tuple[Label, ...]) -> None:
+    """Failure mode 34: greedy pairing made scores depend on the order of lists."""
     pairs = scoring.match(findings, labels)
     assert len({pair.finding for pair in pairs}) == len({pair.label for pair in pairs}) == len(pairs)
     assert _worth([(findings[pair.finding], labels[pair.label]) for pair in pairs]) == by_hand(findings, labels)
@@ -169,6 +170,7 @@ def test_the_pairing_is_the_best_of_all(findings: tuple[Finding, ...], labels: t
 @settings(deadline=None)
 @given(reviews.findings(), reviews.true_labels(), st.randoms(use_true_random=False))
 def test_ids_and_order_never_change_a_score(findings: tuple[Finding, ...], labels: tuple[Label, ...], random: Any) -> None:
+    """Failure mode 34, 8.4: ids were a part of the order in which pairs were chosen."""
     before = of(findings, labels)
     names = [f"{number}" for number in range(len(findings))]
     random.shuffle(names)

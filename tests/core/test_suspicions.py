@@ -18,6 +18,7 @@ def same(arm: str, run: int = 0, **fields: Any) -> dict[str, Any]:
 
 
 def test_the_same_patch_from_two_arms_is_an_alarm() -> None:
+    """Failure mode 18: one arm found another arm's finished branch and handed in the same change."""
     (alarm,) = suspicions.identical_churn([same("a"), same("b", 2), row("c", churn_digest="b3:2", diff_files=1)])
     assert (alarm["kind"], alarm["task"], alarm["arms"]) == ("identical-churn", "t", ["a", "b"])
     assert "a/0, b/2" in alarm["detail"]

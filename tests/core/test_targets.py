@@ -26,6 +26,7 @@ def test_skill_and_mirrors_each_get_the_file() -> None:
 
 
 def test_a_new_file_in_an_overlay_is_not_promoted() -> None:
+    """Failure mode 35."""
     with pytest.raises(ApplyFailed, match=r"NOT PROMOTED: the overlay adds 'hunt/more\.md'"):
         targets({"hunt/SKILL.md": b"new", "hunt/more.md": b"x"}, BASE, HOMES, [])
 

@@ -205,6 +205,7 @@ def test_a_free_unusable_runs_again_by_itself(workspace: Workspace):
 
 
 def test_evidence_that_is_too_old_is_measured_again_and_the_old_kept(workspace: Workspace):
+    """Failure mode 8."""
     old = final(measured_at="2020-01-01T00:00:00Z", attempt=0)
     new = final(measured_at="2999-01-01T00:00:00Z", attempt=1)
     assert build(workspace, step(old, paid=True)) == "measured"

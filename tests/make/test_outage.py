@@ -66,6 +66,7 @@ def test_the_next_doit_goes_on_where_the_outage_stopped_it(tmp_path: Path):
 
 
 def test_an_outage_beats_cancelled(tmp_path: Path):
+    """Failure mode 28: an outage and Ctrl-C once had each other's exit code."""
     with serve(DENIED) as server:
         bench = suite(tmp_path, server, outage=1, runs=3)
         bench.edit("corpus/tiny.yaml", '"verify": "test -f adder.sh"', '"verify": "sleep 25"')

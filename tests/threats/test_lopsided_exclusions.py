@@ -28,6 +28,7 @@ def lost(tmp_path: Path) -> Evidence:
 
 
 def test_the_three_ways_are_told_apart_and_the_imbalance_is_warned_about(tmp_path: Path) -> None:
+    """Case 17 (maka PR 2090, stella PR 1308), and failure mode 13: a time-out is excluded, and seen."""
     evidence = lost(tmp_path)
     made = evidence.reported()
     for name in ("report.md", "index.html"):

@@ -68,6 +68,7 @@ def test_a_session_that_never_began_has_no_figures(account: Account) -> None:
 def test_every_expected_skill_must_be_shown(
     account: Account, plan: bool | None, work: bool | None, used: bool | None, kind: str | None
 ) -> None:
+    """Failure mode 16: plan and work counted as done although the work skill was never run."""
     # PR 2431 of the reference: a workflow passed without running its work skill.
     account.played(Phase("plan", "p", outcome(skill_used=plan), 1.0))
     account.played(Phase("work", "w", outcome(skill_used=work), 1.0))

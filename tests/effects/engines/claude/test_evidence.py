@@ -34,6 +34,7 @@ def used(*events: Event) -> bool | None:
     ],
 )
 def test_a_call_with_an_answer_is_a_use_however_it_is_named(given: dict[str, object]) -> None:
+    """Failure mode 17: the name of a plugin's skill, `plugin:skill`, was not matched."""
     # PR 2431 and #17 of the reference: names qualified by a plugin were not matched.
     assert used(asked(**given), answered()) is True
     assert used(asked("SKILL", **given), answered(is_error=False)) is True

@@ -24,6 +24,7 @@ def test_a_whole_stream() -> None:
 
 
 def test_system_events_after_the_result_are_outside_the_window() -> None:
+    """Failure mode 12: background bookkeeping after the result made 3 of 18 finished sessions invalid."""
     # PR 2785 of the reference: trailing bookkeeping invalidated 3 of 18 finished sessions.
     found = stream(INIT, RESULT, {"type": "system", "subtype": "task"}, {"type": "system"})
     assert (found.faults, len(found.events), found.trailing) == ((), 2, 2)
