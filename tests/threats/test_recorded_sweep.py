@@ -70,9 +70,8 @@ def sweep(built: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
     """A workspace whose two sessions were live, and recorded."""
     bench = Bench(workspaces.copied(built("client"), tmp_path_factory.mktemp("live") / "ws"))
     with Speaker(script) as speaker:
-        arm = {"name": "agent", "role": "incumbent", "engine": "claude", "params": {"base_url": speaker.address}}
-        clients.change(bench, arms=[arm], model=workspaces.MODEL, runs=2)
-        done = bench.doit("-n", "2", "record=sweep", env=KEY)
+        words = (f"model={workspaces.MODEL}", f"base_url={speaker.address}", "runs=2", "record=sweep")
+        done = bench.doit("-n", "2", *words, env=KEY)
     assert done.code == 0, done.stderr
     assert "recorded 2 sessions" in done.stdout
     return bench, speaker
