@@ -27,10 +27,8 @@ MEASURES = (
 )
 """Tokens, USD, seconds, turns, files and lines: medians over the valid rows."""
 
-REVIEW_MEASURES = (
-    "review_true_positives",
-    "review_false_positives",
-    "review_false_negatives",
+REVIEW_COUNTS = ("review_true_positives", "review_false_positives", "review_false_negatives")
+REVIEW_SHARES = (
     "review_precision",
     "review_recall",
     "review_f1",
@@ -41,6 +39,8 @@ REVIEW_MEASURES = (
     "review_category_accuracy",
     "review_grounded_evidence",
 )
+"""0 to 1 where they are known."""
+REVIEW_MEASURES = (*REVIEW_COUNTS, *REVIEW_SHARES)
 REVIEW_MINIMUM = "review_blocker_recall"
 """The worst run counts: a blocker missed once is a blocker missed."""
 REVIEW_ALL = ("review_verdict_correct", "review_clean_control", "review_clean_pass")

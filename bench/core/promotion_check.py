@@ -9,26 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bench.core import digest, gate, promotion, schema_plain
+from bench.core import digest, gate, medians, promotion, schema_plain
 from bench.core.calendar import later
 from bench.core.gate_evidence import ABORTED, COMPLETE
 from bench.core.records import NOT_RUN
 
 HISTORICAL = 5
-SHARES = (
-    "review_precision",
-    "review_recall",
-    "review_f1",
-    "review_weighted_precision",
-    "review_weighted_recall",
-    "review_weighted_f1",
-    "review_blocker_recall",
-    "review_severity_accuracy",
-    "review_category_accuracy",
-    "review_grounded_evidence",
-)
+SHARES = (*medians.REVIEW_SHARES, medians.REVIEW_MINIMUM)
 """Figures that are shares, 0 to 1, where they are known."""
-FLAGS = ("review_verdict_correct", "review_clean_control", "review_clean_pass")
+FLAGS = medians.REVIEW_ALL
 
 Document = Mapping[str, Any]
 
