@@ -106,7 +106,7 @@ class Workspace:
         if not step.sign:
             roles = [*step.needs, *step.files]
             # Cells of one arm are signed alike. Equal bytes are equal values of equal types; unequal ones cost a digest.
-            same = marshal.dumps([step.kind, step.params, roles], 2)
+            same = marshal.dumps([step.kind, step.module, step.params, roles], 2)
             if same not in self._signs:
                 protocol = protocols.PROTOCOLS.get(step.kind, 0)
                 code = None if protocol else self.closure(step)

@@ -22,6 +22,8 @@ pytestmark = pytest.mark.slow
 LIMITED = (
     "import os, resource, sys\n"
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"
+    # Python itself leaves torn bytecode on a full disk; the cache is shared with other tests.
+    "os.environ['PYTHONDONTWRITEBYTECODE'] = '1'\n"
     "os.execv(sys.argv[2], sys.argv[2:])\n"
 )
 

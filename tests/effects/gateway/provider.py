@@ -1,6 +1,6 @@
 """A provider on loopback that answers as it is told, in three protocols, and keeps what it was asked.
 
-The last user message decides: `slow` streams an event each 0.2 s, `status <n>` fails with it, everything else is answered.
+The last user message decides: `slow` streams an event each `SLOW_S` seconds, `status <n>` fails with it, all else is answered.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ ERRORS = {
     500: "api_error",
     400: "invalid_request_error",
 }
+SLOW_S = 1.0
 EVENTS: list[dict[str, Any]] = [
     {
         "type": "message_start",
@@ -133,7 +134,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif "responses" in self.path and not body.get("stream"):
             self.whole(RESPONSE)
         elif body.get("stream"):
-            self.stream(STREAMED if "responses" in self.path else EVENTS, 0.2 if "slow" in last else 0.0)
+            self.stream(STREAMED if "responses" in self.path else EVENTS, SLOW_S if "slow" in last else 0.0)
         else:
             self.whole(MESSAGE)
 
