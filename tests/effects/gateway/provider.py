@@ -1,6 +1,6 @@
 """A provider on loopback that answers as it is told, in three protocols, and keeps what it was asked.
 
-The last user message decides: `slow` streams an event each `SLOW_S` seconds, `status <n>` fails with it, all else is answered.
+The last user message decides: `slow` streams an event each `SLOW_S` seconds, `status <n>` fails so, all else is answered.
 """
 
 from __future__ import annotations
