@@ -42,10 +42,10 @@ TAIL = 600
 
 
 def make(job: Job, context: Context) -> Made:
-    """params {engine, role, prompt, setup, model, effort, run, limits, phases, expected_skills, skill_tool, sandbox?, engine_params};
-    inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, patch?, copy/<path>…} → body of the reference's
-    outcome fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the machine;
-    what concerns the session is in the body."""
+    """params {engine, role, prompt, setup, model, effort, run, limits, phases, expected_skills, skill_tool, sandbox?,
+    engine_params}; inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, patch?, copy/<path>…} → body of the
+    reference's outcome fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the
+    machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), playing.hidden(context))
     source, assets = job.inputs["template"], job.inputs.get("assets")
     staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
