@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.core import arm_rules, model_id, model_routes, nearest, overrides_gate, semver
+from bench.core import arm_rules, model_id, model_routes, nearest, overrides_gate, overrides_sandbox, semver
 from bench.core.names import shown
 from bench.core.numbers import plain_number
 from bench.core.suite import EFFORTS, PAID_ENGINES, Suite
@@ -32,7 +32,9 @@ def override(suite: Suite, variables: Mapping[str, Any]) -> Suite:
             raise UsageError("unknown variable", where=f"{name}=", remedy=nearest.remedy(name, NAMES))
         if value is not None and name in VARIABLES:
             suite = VARIABLES[name](suite, value)
-    return _plugin(suite, *(variables.get(name) for name in PLUGIN))
+    suite = _plugin(suite, *(variables.get(name) for name in PLUGIN))
+    overrides_sandbox.check(suite)
+    return suite
 
 
 def _plugin(suite: Suite, folder: Any, version: Any) -> Suite:
@@ -173,6 +175,7 @@ VARIABLES: Mapping[str, Callable[[Suite, Any], Suite]] = {
     "expected_usd": _expected,
     "arms": _arms,
     "tasks": _tasks,
+    "sandbox": overrides_sandbox.sandbox,
     **overrides_gate.VARIABLES,
 }
 """The variables that a suite knows; others (`record`) concern the run and not the suite."""

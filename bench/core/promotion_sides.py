@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.core import health, medians
+from bench.core import health, medians, overrides_sandbox
 from bench.core.gate import Pair
 from bench.core.records import Record
 
@@ -48,7 +48,7 @@ def measured(cell: Record | None, session: Record | None) -> Measured:
         measured_at=body.get("measured_at"),
         attempts=tries if isinstance(tries, int) and tries > 0 else 1,
         main_loop_only=body.get("engine") == "claude" and gateway.get("usage") is None,
-        sandbox=body.get("sandbox_backend", "bwrap") if session else None,
+        sandbox=overrides_sandbox.backend(body.get("backing")) if session else None,
         inputs=given,
     )
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import cost
+from bench.core import cost, overrides_sandbox
 from bench.core.records import NOT_RUN, Record
 
 IDENTITY = ("task", "class", "run", "arm")
@@ -85,7 +85,7 @@ def row(
         "candidate_overlay_digest": given.get("skill") if compact["role"] == "candidate" else None,
         "runtime_digest": given.get("runtime"),
         "recorded_at": ran.get("measured_at"),
-        "sandbox_backend": "bwrap" if session else None,
+        "sandbox_backend": overrides_sandbox.backend(ran.get("backing")) if session else None,
         "sandbox_dependency_content_digest": judged.get("assets"),
         "sanitized_graph_snapshot_digest": given.get("graph"),
         "oracle_digest": judged.get("oracle"),

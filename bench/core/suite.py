@@ -182,6 +182,8 @@ class Suite:
     """Where `doit apply` puts a promoted skill besides its own directory."""
     expensive: bool = False
     """Whether the expensive tasks are selected too; only the command line sets it."""
+    sandbox: str | None = None
+    """None = the sandbox; else unsafe-host, which only the command line sets."""
 
     def arm(self, name: str) -> Arm:
         """The arm of that name (KeyError when there is none)."""

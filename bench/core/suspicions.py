@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.core import error_kinds, medians
+from bench.core.overrides_sandbox import UNSAFE, WARNING
 from bench.core.records import NOT_RUN
 
 CALIBRATION = "calibration"
@@ -68,7 +69,19 @@ def identical_churn(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def warnings(rows: Sequence[Row]) -> list[dict[str, str]]:
     """[{kind, detail}] over the rows of a task or a suite; calibration arms are left out, since they never compete."""
     measured = [row for row in rows if row["role"] != CALIBRATION]
-    return [*_lopsided(measured), *_mixed(measured, "backing"), *_mixed(measured, "model"), *_mixed(measured, "effort")]
+    return [
+        *_unsafe(rows),
+        *_lopsided(measured),
+        *_mixed(measured, "backing"),
+        *_mixed(measured, "model"),
+        *_mixed(measured, "effort"),
+    ]
+
+
+def _unsafe(rows: Sequence[Row]) -> list[dict[str, str]]:
+    if not any(row.get("backing") == UNSAFE for row in rows):
+        return []
+    return [{"kind": UNSAFE, "detail": WARNING}]
 
 
 def _lopsided(rows: Sequence[Row]) -> Iterable[dict[str, str]]:

@@ -34,7 +34,8 @@ class Done:
         return " ".join(text[-limit:].split())
 
 
-def _bound(argv: Sequence[str]) -> list[str]:
+def bound(argv: Sequence[str]) -> list[str]:
+    """The command, killed by the kernel when the thread that started it ends, where that can be had."""
     # Python has no safe way to set a death signal in a process of many threads.
     binder = shutil.which(BINDER)
     if binder is None or shutil.which(argv[0]) is None:
@@ -57,7 +58,7 @@ def run(
     """
     try:
         child = subprocess.Popen(
-            _bound(argv),
+            bound(argv),
             cwd=cwd,
             env=env.for_tools() | dict(extra_env or {}),
             stdin=subprocess.PIPE,

@@ -15,6 +15,7 @@ from typing import Any
 
 import bench.layout as layout
 from bench.core import promotion_check, targets
+from bench.core.overrides_sandbox import UNSAFE
 from bench.core.records import Record
 from bench.core.suite import Suite
 from bench.core.targets import Target
@@ -29,8 +30,6 @@ from bench.make.step import Step
 KIND = "apply"
 PROMOTION = "promotion"
 GATE = "preflight"
-UNSAFE = "unsafe-host"
-"""A backing whose evidence is never applied (design section 5)."""
 SLACK = datetime.timedelta(minutes=5)
 """How far a promotion may lie in the future: clocks differ (spec 5.1)."""
 

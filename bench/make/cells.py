@@ -49,6 +49,8 @@ class CellRow:
     def preflight(self) -> str | None:
         """Path of the record without which no session of its engine starts in its suite."""
         engine = self.session_params["engine"]
+        if self.suite.sandbox is not None:
+            return None  # it would try a sandbox that is not used
         return None if engine in FREE_ENGINES else layout.record("preflight", f"{self.suite.name}/{engine}")
 
     @property
@@ -141,6 +143,8 @@ def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
         said |= {"prompt": task.prompt, "model": suite.model, "effort": suite.effort}
         said |= {"phases": list(arm.phases), "expected_skills": dict(arm.expects), "skill_tool": arm.skill_tool}
         said |= {"engine_params": model_routes.settings(arm.params, suite.model)}
+    if suite.sandbox is not None:
+        said["sandbox"] = suite.sandbox
     if arm.graph:
         said["graph_tools"] = graph_queries.PROTOCOL
     return said | {"limits": limits}

@@ -15,6 +15,7 @@ from doit.runner import MThreadRunner
 from doit.task import Stream
 
 import bench.layout as layout
+from bench.core import overrides_sandbox
 from bench.effects import clock, console, files, lock
 from bench.errors import UsageError
 from bench.make import execute, stamp, summary, variables, watch
@@ -75,6 +76,8 @@ class Conductor:
             recording.check(record)
         if pipeline.given:
             console.say("with " + " ".join(f"{k}={console.visible(v)}" for k, v in pipeline.given.items()))
+        if any(pipeline.suites[name].sandbox is not None for name in pipeline.suites if self._touches(name)):
+            console.say_err(f"warning: {overrides_sandbox.WARNING}")
         return record
 
     def _end(self, failures: list[str], record: str | None) -> int:

@@ -161,6 +161,8 @@ def runtimes(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any]]]:
 def preflights(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], str]]:
     """(suite/engine, params, runtime's path) of each engine of agents in each suite that has cells of it."""
     for name, matrix in pipeline.matrices.items():
+        if pipeline.suites[name].sandbox is not None:
+            continue
         for engine in sorted({cell.arm.engine for cell in matrix.cells} - FREE_ENGINES):
             yield f"{name}/{engine}", {"engine": engine}, layout.record("runtime", engine)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from bench.core import matrix, nearest, overrides
 from bench.core.matrix import Matrix
+from bench.core.overrides_sandbox import UNSAFE
 from bench.core.suite import Suite
-from bench.errors import UsageError
+from bench.effects import env
+from bench.errors import SandboxRefused, UsageError
 from bench.make import overlays
 
 RECORD = "record"
@@ -42,5 +44,9 @@ def apply(suite: Suite, given: Mapping[str, str], root: Path) -> tuple[Suite, Ma
     if overlays.VARIABLE in given:
         suite = overlays.lay(suite, given[overlays.VARIABLE], root, given.get("arms"))
         given = {name: value for name, value in given.items() if name != "arms"}
+    if given.get("sandbox") == UNSAFE and env.get("CI"):
+        raise SandboxRefused(
+            f"{UNSAFE} is not for CI", where="sandbox=", remedy="give the runner user namespaces, or unset CI"
+        )
     changed = overrides.override(suite, {name: value for name, value in given.items() if name not in OTHERS})
     return changed, matrix.select(changed)

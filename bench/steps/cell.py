@@ -23,10 +23,12 @@ from bench.effects import changes as changes_module
 from bench.effects import trees
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
-from bench.effects.grading import artifacts, patches, staging, verifiers
+from bench.effects.grading import artifacts, on_host, patches, staging, verifiers
 from bench.effects.grading.patches import EMPTY, Patch
 from bench.effects.grading.staging import Stage
 from bench.effects.grading.verifiers import Hidden, Run, View
+from bench.effects.hosted import UNSAFE
+from bench.effects.sandbox import Finished
 
 KIND = "cell"
 
@@ -82,10 +84,15 @@ def _review(
     staged = staging.stage(
         context.store, job.inputs["template"], job.inputs.get("assets"), scratch=context.scratch, cancel=context.cancel
     )
-    place = artifacts.Place(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE)
-    aliases = job.params.get("aliases") or {}
-    with staging.view(staged, changes) as view, artifacts.shown(view, handed, place, context.scratch, aliases) as shown:
-        authored = _authored(shown, job.params, context)
+    alias = (job.params.get("aliases") or {}).get(review_artifact.VARIABLE)
+    place = artifacts.Place(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE, alias)
+    if session.body.get("backing") == UNSAFE:
+        # Its evidence is of the host anyway, and a machine without a sandbox could not grade it otherwise.
+        seconds = float(job.params["verify_s"])
+        authored = _ended(on_host.visible(staged, changes, handed, place, str(job.params["verify"]), seconds))
+    else:
+        with staging.view(staged, changes) as view, artifacts.shown(view, handed, place, context.scratch) as shown:
+            authored = _authored(shown, job.params, context)
     graded = review_outcome.graded(session.body, authored, judged, calibration=calibration)
     names = [*(name for name in VARIABLES if name != review_artifact.VARIABLE), REVIEW_LABELS]
     raised = [*_asked(transcript, session), *alarms.of_names(transcript, names)]
@@ -149,7 +156,10 @@ def _grade(job: Job, context: Context, changes: Changes, *, with_oracle: bool) -
 
 def _authored(view: View, params: Mapping[str, Any], context: Context) -> Authored:
     seconds = float(params["verify_s"])
-    done = verifiers.visible(view, str(params["verify"]), seconds=seconds, cancel=context.cancel)
+    return _ended(verifiers.visible(view, str(params["verify"]), seconds=seconds, cancel=context.cancel))
+
+
+def _ended(done: Finished) -> Authored:
     return Authored(done.exit, done.limit, done.stdout + done.stderr)
 
 

@@ -8,25 +8,23 @@ Nothing here grades, and no oracle is anywhere near. The layers are discarded wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bench.core import phases, records, review_artifact
 from bench.core.error_kinds import EXCLUDED
 from bench.core.review_artifact import Fault
-from bench.effects import cassettes, changes, clock, engines, files, graphtools
+from bench.effects import cassettes, clock, engines, graphtools
 from bench.effects.changes import Changes
 from bench.effects.context import REMAINING, Context, Job, Made
 from bench.effects.engines import Work
 from bench.effects.grading import staging
-from bench.effects.grading.staging import Stage
 from bench.effects.pressure import PressureWatch
 from bench.effects.redact import Redactor, known_secrets
-from bench.effects.sandbox import WORKSPACE, Bind, Finished, Workspace, runner
-from bench.effects.sessions import handed_in, playing, prompts, shown
+from bench.effects.sandbox import WORKSPACE, Finished
+from bench.effects.sessions import grounds, handed_in, playing, prompts, shown
 from bench.effects.sessions.account import Account, Phase, plain
+from bench.effects.sessions.grounds import Ground
 from bench.effects.sessions.handed_in import Taken
-from bench.effects.sessions.playing import Table
 from bench.effects.sessions.shown import Shown
 from bench.effects.trees import Entry
 from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
@@ -44,59 +42,57 @@ TAIL = 600
 
 
 def make(job: Job, context: Context) -> Made:
-    """params {engine, role, prompt, setup, model, effort, run, limits, phases, expected_skills, skill_tool, engine_params};
-    inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, patch?, copy/<path>…} → body of the reference's
-    outcome fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the machine;
-    what concerns the session is in the body."""
+    """params {engine, role, prompt, setup, model, effort, run, limits, phases, expected_skills, skill_tool, sandbox?,
+    engine_params}; inputs {template, graph?, assets?, skill?, gold?}; files {cassette?, patch?, copy/<path>…} → body of the
+    reference's outcome fields, outputs {transcript, changes, calls?, recording?, plan?, review?}. Raises what concerns the
+    machine; what concerns the session is in the body."""
     redactor = Redactor(known_secrets(), playing.hidden(context))
     source, assets = job.inputs["template"], job.inputs.get("assets")
     staged = staging.stage(context.store, source, assets, scratch=context.scratch, cancel=context.cancel)
-    layers = context.scratch / "layers"
-    workspace = Workspace(staged.template, layers / "upper", runner.choose_backing(context.scratch))
-    account = Account(context.store, workspace.backing, clock.stamp())
+    ground = grounds.create(job.params.get("sandbox"), staged, context)
+    account = Account(context.store, ground.backing, clock.stamp())
     watch = PressureWatch()
     try:
-        runner.prepare(workspace)
-        _copy_in(job, context, workspace)
-        _play(job, context, workspace, staged, account)
+        ground.prepare()
+        _copy_in(job, context, ground)
+        _play(job, context, ground, account)
     except (StepFailed, CorpusError) as error:
         account.fail("infra-error", "broken-task", str(error))
     except Cancelled:
         account.fail("cancelled", "cancelled", "cancelled")
     finally:
-        _discard(workspace, layers, account)
+        _discard(ground, account)
     account.pressure = watch.told()
     return _made(job, account, redactor)
 
 
-def _copy_in(job: Job, context: Context, workspace: Workspace) -> None:
+def _copy_in(job: Job, context: Context, ground: Ground) -> None:
     """`sandbox_copy`: files that lie beside the source's revision, put into the workspace before anything runs there."""
     roles = sorted(role for role in job.files if role.startswith(COPY))
     entries = [Entry(role.removeprefix(COPY), "100644", context.store.get(job.files[role].blob)) for role in roles]
     if entries:
-        changes.apply(changes.of(entries, ()), workspace, cancel=context.cancel)
+        ground.copy_in(entries)
 
 
-def _play(job: Job, context: Context, workspace: Workspace, staged: Stage, account: Account) -> None:
+def _play(job: Job, context: Context, ground: Ground, account: Account) -> None:
     """Setup, phases, changes: fills the account."""
-    table = playing.table(context, workspace, staged)
     case = job.files.get("patch")
     if case:
-        playing.lay_patch(table, context.store.get(case.blob), float(job.params["limits"]["setup_s"]))
+        ground.lay_patch(context.store.get(case.blob), float(job.params["limits"]["setup_s"]))
     if job.params.get("setup"):
-        done = playing.setup(table, job.params["setup"], float(job.params["limits"]["setup_s"]))
+        done = ground.setup(job.params["setup"], float(job.params["limits"]["setup_s"]))
         if not _set_up(done, account):
             return
     told = shown.of(job.inputs, engines.create(job.params["engine"]), context.store, context.scratch)
     asked = _phases(job)
     # What a working session starts from does not matter to it, and looking costs a start of the sandbox.
-    before = start = _seen(table) if case or asked != (phases.WORK,) else None
+    before = start = ground.seen() if case or asked != (phases.WORK,) else None
     found = None
     for phase in asked:
-        _phase(job, table, told, phase, account)
+        _phase(job, context, (ground, told), phase, account)
         if account.kind == "cancelled":
             return
-        found = _seen(table)
+        found = ground.seen()
         if before is not None:
             _boundary(phase, before, found, account)
         if account.kind is not None:
@@ -116,10 +112,6 @@ def _phases(job: Job) -> tuple[str, ...]:
     return tuple(job.params.get("phases") or (phases.WORK,))
 
 
-def _seen(table: Table) -> Changes:
-    return changes.collect(table.workspace, cancel=table.context.cancel)
-
-
 def _set_up(done: Finished, account: Account) -> bool:
     tail = (done.stdout + done.stderr).decode("utf-8", "replace").strip()[-TAIL:]
     account.setup = {"exit": done.exit, "limit": done.limit, "tail": tail}
@@ -133,16 +125,15 @@ def _set_up(done: Finished, account: Account) -> bool:
     return False
 
 
-def _phase(job: Job, table: Table, told: Shown, phase: str, account: Account) -> None:
+def _phase(job: Job, context: Context, scene: tuple[Ground, Shown], phase: str, account: Account) -> None:
     """One phase: what it may write beside the workspace, the engine's work, and what it handed in."""
-    writable: tuple[Bind, ...] = ()
-    env: dict[str, str] = {}
-    folder = table.workspace.upper.parent / "handed-in"
+    ground, told = scene
+    hand_in, env = None, {}
     if phase == phases.REVIEW:
-        writable = (Bind(handed_in.lay(folder), review_artifact.FOLDER),)
+        hand_in = review_artifact.FOLDER
         env = {review_artifact.VARIABLE: f"{review_artifact.FOLDER}/{review_artifact.NAME}"}
-    room = playing.room(table, told, job.params["limits"], writable, env)
-    work = _work(job, table.context, told, phase, sum(done.outcome.spent_usd for done in account.phases))
+    room = ground.room(told, job.params["limits"], hand_in, env)
+    work = _work(job, context, told, phase, sum(done.outcome.spent_usd for done in account.phases))
     model = job.params.get("model")
     account.priced_model = cassettes.parse(work.cassette, str(model)).model if work.cassette is not None else model
     engine = engines.create(job.params["engine"])
@@ -159,7 +150,7 @@ def _phase(job: Job, table: Table, told: Shown, phase: str, account: Account) ->
         engine.close()
     account.played(Phase(phase, work.expected_skill, outcome, clock.monotonic() - began))
     if phase == phases.REVIEW and account.kind != "cancelled":
-        _take_review(handed_in.take(folder, review_artifact.NAME, review_artifact.LIMIT), account)
+        _take_review(ground.take(review_artifact.NAME, review_artifact.LIMIT), account)
 
 
 def _work(job: Job, context: Context, told: Shown, phase: str, spent: float) -> Work:
@@ -237,11 +228,10 @@ def _boundary(phase: str, before: Changes, after: Changes, account: Account) -> 
             account.fail("review-evidence-invalid", "workspace-changed", fault)
 
 
-def _discard(workspace: Workspace, layers: Path, account: Account) -> None:
+def _discard(ground: Ground, account: Account) -> None:
     """Take the layers away. What cannot be removed becomes the cause, with the first one named behind it (spec 1.4)."""
     try:
-        runner.discard(workspace)
-        files.remove_tree(layers)
+        ground.discard()
     except (BenchError, OSError) as error:
         why = error.what if isinstance(error, BenchError) else error.strerror
         primary = f"; primary={account.kind}: {account.detail}" if account.kind else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,14 +19,20 @@ class Place:
     folder: str
     name: str
     variable: str
+    alias: str | None = None
+    """The name by which the suite's commands also know the variable."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every variable that holds the path."""
+        return (self.variable, self.alias) if self.alias else (self.variable,)
 
 
 @contextlib.contextmanager
-def shown(view: View, data: bytes | None, place: Place, scratch: Path, aliases: Mapping[str, str]) -> Iterator[View]:
+def shown(view: View, data: bytes | None, place: Place, scratch: Path) -> Iterator[View]:
     """The view with the file in it, or with an empty folder where there is none. What is laid below `scratch` goes again."""
     home = scratch / "handed-in"
-    path = f"{place.folder}/{place.name}"
-    named = {place.variable: path} | ({aliases[place.variable]: path} if place.variable in aliases else {})
+    named = dict.fromkeys(place.names, f"{place.folder}/{place.name}")
     try:
         home.mkdir()
         home.chmod(0o755)
