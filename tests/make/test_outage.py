@@ -100,7 +100,7 @@ def test_the_budget_holds_sessions_back_and_the_next_doit_goes_on(tmp_path: Path
 @pytest.mark.parametrize(
     ("model", "words", "env", "code", "said"),
     [
-        (MODEL, [], {}, 3, "the key that is set is Anthropic's, and this model is OpenAI's; set BENCH_OPENAI_API_KEY"),
+        (MODEL, [], {}, 3, "no key for OpenAI; set BENCH_OPENAI_API_KEY"),
         ("nobody/knows-this", [], KEY, 3, "knows no provider"),
         ("openai/unheard-of", ["budget_usd=2"], KEY, 2, "no price of openai/unheard-of is known"),
     ],
