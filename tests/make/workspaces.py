@@ -18,6 +18,8 @@ from bench.layout import FOLDERS
 CODE = Path(bench.__file__).resolve().parent.parent
 """The tree that holds the `bench` under test: the children import the same one."""
 
+KEYS = "_API_KEY"
+"""How the variables end that hold a provider's key."""
 COMMAND = (sys.executable, "-m", "doit")
 
 ARMS = [
@@ -53,8 +55,9 @@ class Bench:
         self.root = root
 
     def environment(self, **more: str) -> dict[str, str]:
-        """This process's environment, pointed at the code under test."""
-        kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
+        """This process's environment, pointed at the code under test; without the keys of whoever runs the tests."""
+        mine = ("BENCH_DEBUG", "CI")
+        kept = {k: v for k, v in os.environ.items() if k not in mine and not k.startswith("PYTEST") and not k.endswith(KEYS)}
         return kept | {"PYTHONPATH": str(CODE)} | more
 
     def doit(self, *words: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Done:

@@ -17,15 +17,21 @@ PLANTED = {"ANTHROPIC_API_KEY": "sk-ant-planted-anthropic-000", "OPENAI_API_KEY"
 
 
 @pytest.fixture(scope="session")
-def proxied() -> Iterator[Gateway]:
-    """A gateway whose proxy holds the planted keys."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in PLANTED.items():
-            patch.setenv(f"BENCH_{name}", value)
-        patch.setenv("BENCH_GATEWAY_START_S", "300")
-        made = gateway.create()
-        yield made
-        made.close()
+def one_gateway() -> Iterator[Gateway]:
+    """The gateway that `proxied` gives; its proxy is started by the first session that is opened."""
+    made = gateway.create()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxied(one_gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> Gateway:
+    """A gateway whose proxy holds the planted keys. They are in the environment for one test at a time: others of this
+    process start programs that would find them."""
+    for name, value in PLANTED.items():
+        monkeypatch.setenv(f"BENCH_{name}", value)
+    monkeypatch.setenv("BENCH_GATEWAY_START_S", "300")
+    return one_gateway
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.effects.gateway.conftest import provider, proxied, stand_in
+from tests.effects.gateway.conftest import one_gateway, provider, proxied, stand_in
 
-__all__ = ["provider", "proxied", "stand_in"]
+__all__ = ["one_gateway", "provider", "proxied", "stand_in"]
