@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import bench.layout as layout
 from bench.core.matrix import Cell
-from bench.core.suite import FREE_ENGINES, Arm
+from bench.core.suite import FREE_ENGINES, Arm, Task
 from bench.make import cells, promotions
 from bench.make.cells import CellRow
 from bench.make.pipeline import Pipeline
@@ -26,52 +26,50 @@ class Canary:
     """`cell` is the row of the session that it repeats; `after` are all sessions of its arm, which come first."""
 
     name: str
-    arm: str
     cell: CellRow
     candidate: str | None
     """Path of the record of the candidate's skills."""
     after: tuple[str, ...]
 
-    @property
-    def target(self) -> str:
-        """Path of its record."""
-        return layout.record(KIND, self.name)
-
 
 def rows(pipeline: Pipeline) -> Iterator[Canary]:
     """Every canary of every suite."""
-    for suite in pipeline.suites:
-        yield from of_suite(pipeline, suite)
-
-
-def of_suite(pipeline: Pipeline, name: str) -> Iterator[Canary]:
-    """One per candidate and arm that it is compared with, in the suite's order."""
-    suite, matrix = pipeline.suites[name], pipeline.matrices[name]
-    for candidate in (suite.arm(one) for one in promotions.names(pipeline, name)):
-        for arm in matrix.arms:
-            own = [cell for cell in matrix.cells if cell.arm.name == arm.name]
-            first = next((cell for cell in own if candidate.runs(cell.task.id)), None)
-            if first is not None and _compared(arm, candidate):
-                yield _canary(pipeline, name, candidate, first, own)
-
-
-def _compared(arm: Arm, candidate: Arm) -> bool:
-    return arm.engine not in FREE_ENGINES and (arm.name == candidate.of or arm.role == "comparator")
-
-
-def _canary(pipeline: Pipeline, suite: str, candidate: Arm, first: Cell, own: list[Cell]) -> Canary:
-    cell = cells.row(pipeline, pipeline.suites[suite], first)
-    skilled = candidate.skills or candidate.plugin
-    return Canary(
-        name=f"{suite}/{candidate.name}/{first.arm.name}",
-        arm=first.arm.name,
-        cell=cell,
-        candidate=layout.record("skill", f"{suite}/{candidate.name}") if skilled else None,
-        after=tuple(layout.record("session", f"{suite}/{one.name}") for one in own),
-    )
+    for name, matrix in pipeline.matrices.items():
+        suite = pipeline.suites[name]
+        for candidate, arm, task in _asked(pipeline, name):
+            skilled = candidate.skills or candidate.plugin
+            yield Canary(
+                name=_name(name, candidate, arm),
+                cell=cells.row(pipeline, suite, Cell(task, arm, 0)),
+                candidate=layout.record("skill", f"{name}/{candidate.name}") if skilled else None,
+                after=tuple(
+                    layout.record("session", f"{name}/{cell.name}") for cell in matrix.cells if cell.arm.name == arm.name
+                ),
+            )
 
 
 def needs(pipeline: Pipeline, suite: str, candidate: str | None = None) -> dict[str, str | None]:
     """The canaries of a suite, or of one of its candidates, by role, as those take them that judge the measurement."""
-    found = [(canary, canary.name.split("/")[1]) for canary in of_suite(pipeline, suite)]
-    return {f"{KIND}/{one.arm}/{of}": one.target for one, of in found if candidate in (None, of)}
+    return {
+        f"{KIND}/{arm.name}/{of.name}": layout.record(KIND, _name(suite, of, arm))
+        for of, arm, _ in _asked(pipeline, suite)
+        if candidate in (None, of.name)
+    }
+
+
+def _asked(pipeline: Pipeline, name: str) -> Iterator[tuple[Arm, Arm, Task]]:
+    """(candidate, arm that it is compared with, the first task that both run), in the suite's order."""
+    suite, matrix = pipeline.suites[name], pipeline.matrices[name]
+    for candidate in (suite.arm(one) for one in promotions.names(pipeline, name)):
+        for arm in matrix.arms:
+            task = next((task for task in matrix.tasks if arm.runs(task.id) and candidate.runs(task.id)), None)
+            if task is not None and _compared(arm, candidate):
+                yield candidate, arm, task
+
+
+def _compared(arm: Arm, candidate: Arm) -> bool:
+    return arm.engine not in FREE_ENGINES and (arm.name == candidate.of or arm.role == promotions.COMPARATOR)
+
+
+def _name(suite: str, candidate: Arm, arm: Arm) -> str:
+    return f"{suite}/{candidate.name}/{arm.name}"
