@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.core import aggregate
-from bench.core.records import Record
+from bench.core.records import STANDS_FOR, Record
 
 KIND = "canary"
-STANDS_FOR = "stands_for"
-"""In the body of a canary that cost nothing: the session, measured in the same run, that it stands for."""
 
 
 def rows(inputs: Mapping[str, Record], arms: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -19,6 +19,8 @@ FINAL = "final"
 UNUSABLE = "unusable"
 NOT_RUN = "not_run"
 STATES = (FINAL, UNUSABLE, NOT_RUN)
+STANDS_FOR = "stands_for"
+"""In the body of a canary that cost nothing: the session, measured in the same run, that it stands for."""
 FIELDS = [
     "schema",
     "kind",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from bench.core import records
+from bench.core.records import Record
 from bench.make.admission import kin
 from bench.make.step import Step
 from bench.make.workspace import Workspace
@@ -10,12 +13,19 @@ from bench.make.workspace import Workspace
 
 def history(workspace: Workspace, step: Step, wide: bool) -> list[float]:
     """Dollars of the finished live sessions on disk that are of a step's suite, arm (any when wide), model and effort."""
-    found = []
     family = kin(step.name, step.params, wide=wide)
-    for other in list(workspace.steps.values()):
-        if other.paid and other.measures and kin(other.name, step.params, wide=wide) == family:
-            record = workspace.read(other.target)
-            if record is not None and record.state == records.FINAL and kin(other.name, record.params, wide=wide) == family:
-                spent = record.body.get("spent_usd")
-                found += [float(spent)] if spent is not None else []
-    return found
+    alike = [other for other in list(workspace.steps.values()) if kin(other.name, step.params, wide=wide) == family]
+    return [
+        dollars for one, record, dollars in bought(workspace, alike) if kin(one.name, record.params, wide=wide) == family
+    ]
+
+
+def bought(workspace: Workspace, steps: Iterable[Step]) -> Iterator[tuple[Step, Record, float]]:
+    """Those of the steps that are finished live sessions, with their records and dollars: what was held back or gave no
+    evidence, and a canary that only stands for a session, say nothing of what one costs."""
+    for step in steps:
+        record = workspace.read(step.target) if step.paid and step.measures else None
+        if record is None or record.state != records.FINAL or records.STANDS_FOR in record.body:
+            continue
+        if (spent := record.body.get("spent_usd")) is not None:
+            yield step, record, float(spent)

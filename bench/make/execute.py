@@ -29,7 +29,6 @@ from bench.make.progress import Progress
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
-CANARY = "canary"
 RAW_LIMIT = 64 << 20
 """Bytes of one raw input file (a cassette is the largest kind)."""
 
@@ -156,15 +155,14 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     _write(workspace, step, record)
     laid_out.lay_out(workspace, step, record)
     if record.state == records.FINAL:
-        stood = step.measures and "stands_for" not in record.body
+        stood = step.measures and records.STANDS_FOR not in record.body
         return ("measured" if stood else "built"), record
     return record.state, record
 
 
 def _measured_now(workspace: Workspace, step: Step) -> Record | None:
-    """Of a canary: a session of its arm that was measured in this very run, for which it may stand at no cost."""
-    if step.kind != CANARY:
-        return None
+    """A session that this step comes after (a canary's: those of its arm) and that was measured in this very run: the step
+    may stand for it at no cost."""
     made = (path for path in step.after if workspace.run.did.get(layout.step_id(path)) == "measured")
     return next((record for path in made if (record := workspace.read(path)) is not None), None)
 
@@ -190,7 +188,7 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | N
                 ), raw
         twin = _measured_now(workspace, step)
         if twin is not None:
-            return Made({**twin.body, "spent_usd": 0.0, "stands_for": twin.name}, twin.outputs), raw
+            return Made({**twin.body, "spent_usd": 0.0, records.STANDS_FOR: twin.name}, twin.outputs), raw
         left = {} if ticket is None or ticket.remaining is None else {REMAINING: ticket.remaining}
         job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, {**step.hints, **left})
         context = Context(

@@ -13,6 +13,7 @@ from bench.core.records import Record
 from bench.effects import console
 from bench.make.admission import kin
 from bench.make.commands.base import StepCommand, option
+from bench.make.costs import bought
 from bench.make.decide import FREE_OF_INPUT_STATE, decide, shut_gate
 from bench.make.step import Step
 from bench.make.workspace import Workspace
@@ -96,12 +97,11 @@ class Plan(StepCommand):
 
 
 def costs(workspace: Workspace) -> dict[tuple[str, ...], float]:
-    """Median dollars of the sessions on disk, by task and by arm (another model costs something else)."""
+    """Median dollars of the finished sessions on disk, by task and by arm (another model costs something else)."""
     found: dict[tuple[str, ...], list[float]] = {}
-    for step in workspace.steps.values():
-        if step.paid and (record := workspace.read(step.target)) is not None:
-            for family in {_kin(step, record.params), kin(step.name, record.params)}:
-                found.setdefault(family, []).append(float(record.body.get("spent_usd") or 0))
+    for step, record, dollars in bought(workspace, workspace.steps.values()):
+        for family in {_kin(step, record.params), kin(step.name, record.params)}:
+            found.setdefault(family, []).append(dollars)
     return {name: median(values) for name, values in found.items()}
 
 
