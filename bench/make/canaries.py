@@ -18,7 +18,6 @@ from bench.make import cells, promotions
 from bench.make.cells import CellRow
 from bench.make.pipeline import Pipeline
 
-
 KIND = "canary"
 
 
