@@ -5,6 +5,7 @@ Whether a plugin has the skill that an arm expects of it is known once its files
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from bench.core import nearest, semver
@@ -65,6 +66,11 @@ def _plugin_faults(arm: Arm) -> Iterator[tuple[str, str]]:
         yield f"plugin.dir: {shown(arm.plugin)} {fault}", "name a directory"
     if arm.plugin_version is not None and not semver.exact(arm.plugin_version):
         yield f"plugin.version: {shown(arm.plugin_version)} is not an exact version", "write MAJOR.MINOR.PATCH"
+
+
+def from_workspace(folder: str) -> str:
+    """A directory as the command line names it, relative to the workspace, as an arm would: relative to corpus/."""
+    return folder if folder.startswith(("/", "~")) else posixpath.normpath(posixpath.join("..", folder))
 
 
 def path_fault(path: str) -> str | None:

@@ -20,7 +20,12 @@ REVIEW = ("review",)
 
 def touched(paths: Iterable[str]) -> set[str]:
     """Names of the skills that an overlay's files belong to."""
-    return {path.removeprefix(INSTALLED).partition("/")[0] for path in paths}
+    return {skill_of(path) for path in paths}
+
+
+def skill_of(path: str) -> str:
+    """Name of the skill that a file of an overlay belongs to."""
+    return path.removeprefix(INSTALLED).partition("/")[0]
 
 
 def own(arm: Arm) -> set[str]:

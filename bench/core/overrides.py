@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -53,8 +52,7 @@ def _plugin(suite: Suite, folder: Any, version: Any) -> Suite:
         raise UsageError(
             "no arm of the suite takes a plugin", where="plugin_dir=", remedy="name an arm that does with arms="
         )
-    # What an arm says is relative to corpus/.
-    place = folder if folder.startswith(("/", "~")) else posixpath.normpath(posixpath.join("..", folder))
+    place = arm_rules.from_workspace(folder)
     arms = (replace(arm, plugin=place, plugin_version=version) if arm.takes_plugin else arm for arm in suite.arms)
     return replace(suite, arms=tuple(arms))
 

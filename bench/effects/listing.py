@@ -7,6 +7,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import bench.layout as layout
 from bench.errors import CorpusError
 
 SKIPPED = frozenset({".git", "__pycache__", ".DS_Store"})
@@ -20,6 +21,13 @@ class Listing:
     files: list[str] = field(default_factory=list)
     links: dict[str, str] = field(default_factory=dict)
     executable: list[str] = field(default_factory=list)
+
+
+def place(folder: str, root: Path) -> Path:
+    """A directory that a suite or the command line names (relative to corpus/, absolute, or `~/…`) as steps name it:
+    relative to the workspace `root` where it lies in it."""
+    home = Path(os.path.normpath(root / layout.CORPUS / Path(folder).expanduser()))
+    return home.relative_to(root) if home.is_relative_to(root) else home
 
 
 def below(folder: Path, *, links: bool, where: str) -> Listing:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import bench.layout as layout
 from bench.effects import listing
 from bench.errors import CorpusError
 
@@ -18,18 +17,13 @@ PARTS = ("skills", "scripts", "assets")
 MAX_FILES = 2048
 
 
-def home(plugin: str, root: Path) -> Path:
-    """Where the directory of an arm's plugin is: relative to corpus/, absolute, or `~/…`."""
-    return Path(os.path.normpath(root / layout.CORPUS / Path(plugin).expanduser()))
-
-
 def listed(plugin: str, root: Path) -> dict[str, str]:
     """{path in the plugin: path as a step names it, relative to the workspace where it lies in it}, sorted.
 
     Raises CorpusError naming the directory without a manifest, a link or special file, and a plugin of too many files.
     """
-    folder = home(plugin, root)
-    shown = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    shown = listing.place(plugin, root)
+    folder = root / shown
     if not (folder / MANIFEST).is_file():
         what = "is not a plugin" if folder.is_dir() else "there is no such directory"
         raise CorpusError(what, where=plugin, remedy=f"name a directory with a {MANIFEST}")

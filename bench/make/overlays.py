@@ -5,15 +5,12 @@ Everything that is wrong with an overlay is told before anything runs, and so be
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-import bench.layout as layout
 from bench.core import arm_rules, overlay_arms
 from bench.core.names import shown
-from bench.core.skills import INSTALLED
 from bench.core.suite import Arm, Suite
 from bench.effects import listing
 from bench.errors import BenchError, UsageError
@@ -22,16 +19,17 @@ VARIABLE = "overlay"
 
 
 def paths(root: Path, overlay: str) -> list[str]:
-    """Files of the directory `overlay` (relative to corpus/, or absolute), sorted. Raises CorpusError."""
-    return listing.below(root / layout.CORPUS / Path(overlay).expanduser(), links=False, where=overlay).files
+    """Files of the directory `overlay` (as `listing.place` takes it), sorted. Raises CorpusError."""
+    return listing.below(root / listing.place(overlay, root), links=False, where=overlay).files
 
 
-def of_arm(root: Path, arm: Arm) -> list[str]:
-    """The files of an arm's overlay that lie in its own skills: an overlay may touch those of several arms."""
+def of_arm(root: Path, arm: Arm) -> dict[str, str]:
+    """{path in an arm's overlay: path as a step names it}, of the files that lie in its own skills: an overlay may touch
+    those of several arms."""
     if arm.overlay is None:
-        return []
-    skills = overlay_arms.own(arm)
-    return [path for path in paths(root, arm.overlay) if path.removeprefix(INSTALLED).partition("/")[0] in skills]
+        return {}
+    skills, home = overlay_arms.own(arm), listing.place(arm.overlay, root)
+    return {path: (home / path).as_posix() for path in paths(root, arm.overlay) if overlay_arms.skill_of(path) in skills}
 
 
 def check(root: Path, arms: Collection[Arm]) -> None:
@@ -48,7 +46,7 @@ def lay(suite: Suite, folder: str, root: Path, arms: str | None) -> Suite:
     where = f"{VARIABLE}="
     if fault := arm_rules.path_fault(folder):
         raise UsageError(f"{shown(folder)} {fault}", where=where, remedy="name a directory of Markdown files")
-    place = folder if folder.startswith(("/", "~")) else posixpath.normpath(posixpath.join("..", folder))
+    place = arm_rules.from_workspace(folder)
     try:
         chosen = overlay_arms.laid(suite.arms, place, paths(root, place))
     except BenchError as error:

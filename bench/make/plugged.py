@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench.core import overlay_arms
 from bench.core import plugins as rules
 from bench.core.suite import Arm
 from bench.effects import files, plugins
@@ -19,8 +20,7 @@ def check(root: Path, arms: Iterable[Arm]) -> None:
     for arm in arms:
         if arm.plugin is None:
             continue
-        own = {skill.rpartition("/")[2] for skill in arm.skills}
-        expected = sorted(set(arm.expects.values()) - own)
+        expected = sorted(set(arm.expects.values()) - overlay_arms.own(arm))
         read: dict[str, bytes] = {}
         left = rules.MAX_BYTES + 1
         for path, place in plugins.listed(arm.plugin, root).items():

@@ -6,7 +6,6 @@ Reads no file of a source, skill or oracle: only names, kinds and modes.
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,9 +140,7 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
                     where = Path(layout.CORPUS, folder)
                     seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
                     files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
-                if arm.overlay:
-                    where = Path(os.path.normpath(Path(layout.CORPUS, arm.overlay)))
-                    files |= {f"{OVERLAY}/{p}": (where / p).as_posix() for p in overlays.of_arm(pipeline.root, arm)}
+                files |= {f"{OVERLAY}/{path}": where for path, where in overlays.of_arm(pipeline.root, arm).items()}
                 params: dict[str, Any] = {"skills": list(folders), "overlay": arm.overlay is not None}
                 if arm.plugin:
                     files |= {f"{PLUGIN}/{path}": where for path, where in plugins.listed(arm.plugin, pipeline.root).items()}

@@ -69,6 +69,14 @@ def test_a_hand_made_overlay_takes_the_place_of_the_suites(root: Path) -> None:
     assert files["tiny/new_both"]["overlay/plan/SKILL.md"] == "drafts/plan/SKILL.md"
 
 
+def test_an_overlay_may_lie_below_the_users_home(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    workspaces.put(home, "drafts/plan/SKILL.md", SKILL.format("plan") + "Best.\n")
+    files = {name: files for name, _, files in rows.skills(loaded(root, overlay="~/drafts"))}
+    assert files["tiny/new_both"]["overlay/plan/SKILL.md"] == "home/drafts/plan/SKILL.md"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
