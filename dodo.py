@@ -142,8 +142,5 @@ def task_report():
 def task_suite():
     """all of a suite; turns its states into the exit code"""
     for name in PIPELINE.suites:
-        yield {
-            "name": name,
-            "actions": None,
-            "task_dep": PIPELINE.suite_steps(name, canaries.needs(PIPELINE, name).values()),
-        }
+        judging = canaries.needs(PIPELINE, name), promotions.needs(PIPELINE, name)
+        yield {"name": name, "actions": None, "task_dep": PIPELINE.suite_steps(name, *judging)}

@@ -48,7 +48,7 @@ def rows(pipeline: Pipeline) -> Iterator[Canary]:
             )
 
 
-def needs(pipeline: Pipeline, suite: str, candidate: str | None = None) -> dict[str, str | None]:
+def needs(pipeline: Pipeline, suite: str, candidate: str | None = None) -> dict[str, str]:
     """The canaries of a suite, or of one of its candidates, by role, as those take them that judge the measurement."""
     return {
         f"{KIND}/{arm.name}/{of.name}": layout.record(KIND, _name(suite, of, arm))

@@ -109,7 +109,7 @@ class Pipeline:
         source = self.source_name(suite, task)
         return None if suite.graph == "none" else source if suite.graph == "codeanalyzer" else f"{source}-{suite.graph}"
 
-    def suite_steps(self, name: str, canaries: Iterable[str] = ()) -> list[str]:
+    def suite_steps(self, name: str, canaries: Mapping[str, str], promotions: Mapping[str, str]) -> list[str]:
         """Steps of a suite in the order in which they should start: `suite:` depends on them all."""
         suite, chosen = self.suites[name], self.matrices[name]
         graphs = [graph for task in chosen.tasks if (graph := self.graph_name(suite, task))]
@@ -117,9 +117,9 @@ class Pipeline:
             *(f"graph:{graph}" for graph in dict.fromkeys(graphs)),
             *(f"session:{name}/{cell.name}" for cell in chosen.cells),
             *(f"cell:{name}/{cell.name}" for cell in chosen.cells),
-            *(layout.step_id(path) for path in canaries),
+            *(layout.step_id(path) for path in canaries.values()),
             f"health:{name}",
-            *(f"promotion:{name}/{arm.name}" for arm in chosen.arms if arm.role == "candidate"),
+            *(layout.step_id(path) for path in promotions.values()),
             f"report:{name}",
         ]
 

@@ -34,15 +34,14 @@ def applicable(pipeline: Pipeline) -> list[str]:
     return [f"{suite}/{candidate}" for suite in pipeline.suites for candidate in names(pipeline, suite)]
 
 
-def needs(pipeline: Pipeline, suite: str) -> dict[str, str | None]:
+def needs(pipeline: Pipeline, suite: str) -> dict[str, str]:
     """The promotions of a suite by role, as its report takes them."""
     return {f"promotion/{name}": layout.record("promotion", f"{suite}/{name}") for name in names(pipeline, suite)}
 
 
 def names(pipeline: Pipeline, suite: str) -> list[str]:
     """The candidates whose promotion a suite decides."""
-    chosen = {arm.name for arm in pipeline.matrices[suite].arms}
-    return [arm.name for arm in pipeline.suites[suite].arms if arm.role == CANDIDATE and arm.name in chosen]
+    return [arm.name for arm in pipeline.suites[suite].arms if arm.role == CANDIDATE]
 
 
 def _required(pipeline: Pipeline, name: str, candidate: str) -> list[Arm]:
@@ -62,7 +61,7 @@ def _params(pipeline: Pipeline, name: str, candidate: str, required: list[Arm]) 
         "profile": suite.profile,
         "candidate": candidate,
         "pairs": [[arm.of, arm.name] for arm in required],
-        "comparators": [arm.name for arm in suite.arms if arm.role == COMPARATOR and arm in chosen.arms],
+        "comparators": [arm.name for arm in suite.arms if arm.role == COMPARATOR],
         "tasks": [_binding(task) for task in chosen.tasks if any(arm.runs(task.id) for arm in required)],
         "thresholds": thresholds,
         "acknowledge": sorted(suite.promotion.get("acknowledge", ())),

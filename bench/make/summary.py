@@ -39,10 +39,15 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
         console.say_err(f"error: {line}")
     for name in pipeline.suites:
         if f"suite:{name}" in names or f"report:{name}" in names:
-            code = max(code, _suite(pipeline, name, judged=f"suite:{name}" in names or f"health:{name}" in names))
+            code = max(code, _suite(pipeline, name, judged=_judged(name, names)))
         elif f"health:{name}" in names:
             code = max(code, _health(pipeline, name, told=True))
     return max(code, verdicts.tell(pipeline, names))
+
+
+def _judged(suite: str, names: list[str]) -> bool:
+    """Whether what was asked for includes what the suite's evidence amounts to."""
+    return f"suite:{suite}" in names or f"health:{suite}" in names
 
 
 def outage(run: Run) -> bool:
@@ -74,7 +79,7 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
         if f"suite:{name}" in names or f"report:{name}" in names:
             report = pipeline.workspace.said(layout.record("report", name)) or {}
             lines += [str(line) for line in report.get("summary", [])]
-            lines += verdicts.lines(pipeline, name) if f"suite:{name}" in names else []
+            lines += verdicts.lines(pipeline, name) if _judged(name, names) else []
             lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
         elif f"health:{name}" in names:
             health = pipeline.workspace.said(layout.record("health", name)) or {}

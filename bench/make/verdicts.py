@@ -5,6 +5,7 @@ from __future__ import annotations
 import bench.layout as layout
 from bench.core.gate import PROMOTE
 from bench.effects import console
+from bench.make import promotions
 from bench.make.pipeline import Pipeline
 
 FAILED = 1
@@ -12,14 +13,9 @@ KIND = "promotion"
 
 
 def lines(pipeline: Pipeline, suite: str) -> list[str]:
-    """One line per candidate of the suite, in the order in which they were declared."""
-    found = []
-    for step in pipeline.workspace.steps.values():
-        if step.kind == KIND and step.name.startswith(f"{suite}/"):
-            body = pipeline.workspace.said(step.target)
-            if body and body.get("line"):
-                found.append(str(body["line"]))
-    return found
+    """One line per candidate of the suite, in its order."""
+    bodies = (pipeline.workspace.said(path) for path in promotions.needs(pipeline, suite).values())
+    return [str(body["line"]) for body in bodies if body and body.get("line")]
 
 
 def tell(pipeline: Pipeline, names: list[str]) -> int:
