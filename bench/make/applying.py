@@ -7,7 +7,6 @@ the committed one that the incumbent was measured with.
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,12 +25,11 @@ from bench.errors import ApplyFailed, BenchError, UsageError
 from bench.make.decide import decide
 from bench.make.pipeline import Pipeline
 from bench.make.step import Step
+from bench.make.workspace import CLOCK_SLACK
 
 KIND = "apply"
 PROMOTION = "promotion"
 GATE = "preflight"
-SLACK = datetime.timedelta(minutes=5)
-"""How far a promotion may lie in the future: clocks differ (spec 5.1)."""
 
 
 def named(words: Sequence[str]) -> list[str]:
@@ -59,10 +57,11 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     if before:  # what was declared saw the tree as the interrupted apply had left it
         raise ApplyFailed(before, where=name, remedy="nothing else was done; run it again")
     suite_name, _, candidate = name.partition(":")[2].partition("/")
-    document, record = _promotion(pipeline, closure)
-    wanted = _wanted(pipeline, pipeline.suites[suite_name], document, closure)
+    evidence = _current(pipeline, closure)
+    document = _document(pipeline, evidence, promotion_of(name))
+    wanted = _wanted(pipeline, pipeline.suites[suite_name], document, evidence)
     _check_committed(root, wanted)
-    note = {"suite": suite_name, "candidate": candidate, "promotion": record.content}
+    note = {"suite": suite_name, "candidate": candidate, "promotion": evidence[promotion_of(name)].content}
     kept = replacing.replace_all(root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
     pipeline.workspace.journal.write("applied", **note, files=[target.path for target in wanted])
     for target in wanted:
@@ -73,37 +72,39 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     return 0
 
 
-def _promotion(pipeline: Pipeline, closure: Sequence[Step]) -> tuple[Mapping[str, Any], Record]:
-    """The document, computed again, unexpired, and of evidence that is up to date and was made in the sandbox."""
-    workspace, step = pipeline.workspace, closure[-1]
-    for one in closure:
-        if one.kind == GATE:
+def _current(pipeline: Pipeline, closure: Sequence[Step]) -> dict[str, Record]:
+    """The record of each step. Raises ApplyFailed for the first that is not up to date."""
+    found = {}
+    for step in closure:
+        if step.kind == GATE:
             continue  # it lets sessions start, and says nothing about those that there are
-        verdict = decide(workspace, one)
-        if verdict.action not in ("current", "reuse"):
-            what = f"evidence is not up to date: {one.id} ({verdict.why})"
-            raise ApplyFailed(what, where=step.id, remedy=f"run `doit {step.id}` first")
-    record = workspace.read(step.target)
-    if record is None or PROMOTION not in record.outputs:
-        raise ApplyFailed("there is no promotion", where=step.id, remedy=f"run `doit {step.id}` first")
-    document = json.loads(workspace.store.get(record.outputs[PROMOTION].blob))
+        verdict = decide(pipeline.workspace, step)
+        if verdict.action != "reuse" or verdict.record is None:
+            wanted = closure[-1].id
+            what = f"evidence is not up to date: {step.id} ({verdict.why})"
+            raise ApplyFailed(what, where=wanted, remedy=f"run `doit {wanted}` first")
+        found[step.id] = verdict.record
+    return found
+
+
+def _document(pipeline: Pipeline, evidence: Mapping[str, Record], name: str) -> Mapping[str, Any]:
+    """The promotion `name`, computed again, unexpired, and of sessions that were measured in the sandbox."""
+    document: dict[str, Any] = json.loads(pipeline.workspace.store.get(evidence[name].outputs[PROMOTION].blob))
     faults = promotion_check.applicable(document)
     if faults:
-        raise ApplyFailed("; ".join(faults), where=step.id, remedy=f"see `doit {step.id}`")
-    _check_times(document, step.id)
-    for one in closure:
-        found = workspace.read(one.target) if one.kind == "session" else None
-        if found is not None and found.body.get("backing") == UNSAFE:
-            raise ApplyFailed(
-                f"NOT PROMOTED: {one.id} was measured without a sandbox", where=step.id, remedy="measure it in the sandbox"
-            )
-    return document, record
+        raise ApplyFailed("; ".join(faults), where=name, remedy=f"see `doit {name}`")
+    _check_times(document, name)
+    for step, record in evidence.items():
+        if record.body.get("backing") == UNSAFE:
+            what = f"NOT PROMOTED: {step} was measured without a sandbox"
+            raise ApplyFailed(what, where=name, remedy="measure it in the sandbox")
+    return document
 
 
 def _check_times(document: Mapping[str, Any], where: str) -> None:
     now = clock.now_utc()
     generated, expires = (clock.parse(document[name]) for name in ("generated_at", "evidence_expires_at"))
-    if generated > now + SLACK:
+    if generated > now + CLOCK_SLACK:
         raise ApplyFailed(f"NOT PROMOTED: it was measured in the future ({generated})", where=where, remedy="set the clock")
     if now >= expires:
         remedy = f"run `doit {where}` to measure again what is too old"
@@ -112,15 +113,14 @@ def _check_times(document: Mapping[str, Any], where: str) -> None:
         )
 
 
-def _wanted(pipeline: Pipeline, suite: Suite, document: Mapping[str, Any], closure: Sequence[Step]) -> list[Target]:
+def _wanted(pipeline: Pipeline, suite: Suite, document: Mapping[str, Any], evidence: Mapping[str, Record]) -> list[Target]:
     """Every file to replace, of all arms that were promoted together: one overlay is one change."""
-    skills = {step.name: step for step in closure if step.kind == "skill"}
     overlay: dict[str, bytes] = {}
     base: dict[str, bytes] = {}
     homes: dict[str, str] = {}
     for decision in document["decisions"]:
         arms = [f"{suite.name}/{decision[role]}" for role in ("incumbent_arm", "candidate_arm")]
-        incumbent, candidate = (_tree(pipeline, skills, arm) for arm in arms)
+        incumbent, candidate = (_tree(pipeline, evidence[f"skill:{arm}"]) for arm in arms)
         base |= incumbent
         overlay |= {path: data for path, data in candidate.items() if incumbent.get(path) != data}
         for folder in suite.arm(decision["incumbent_arm"]).skills:
@@ -128,11 +128,10 @@ def _wanted(pipeline: Pipeline, suite: Suite, document: Mapping[str, Any], closu
     return targets.targets(overlay, base, homes, suite.mirrors)
 
 
-def _tree(pipeline: Pipeline, skills: Mapping[str, Step], name: str) -> dict[str, bytes]:
-    record = pipeline.workspace.read(skills[name].target)
-    if record is None or "tree" not in record.outputs:
-        raise ApplyFailed("the arm has no skills that could be replaced", where=name)
-    return {entry.path: entry.data for entry in trees.entries_of(pipeline.workspace.store.get(record.outputs["tree"].blob))}
+def _tree(pipeline: Pipeline, skills: Record) -> dict[str, bytes]:
+    if "tree" not in skills.outputs:
+        raise ApplyFailed("the arm has no skills that could be replaced", where=skills.name)
+    return {entry.path: entry.data for entry in trees.entries_of(pipeline.workspace.store.get(skills.outputs["tree"].blob))}
 
 
 def _check_committed(root: Path, wanted: Sequence[Target]) -> None:

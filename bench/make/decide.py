@@ -17,7 +17,7 @@ FREE_OF_INPUT_STATE = frozenset({"aggregate", "health", "promotion", "report"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`action` is one of current, reuse (the record on disk fits), restore (the store has it), build, measure, hold."""
+    """`action` is one of reuse (the record on disk fits), restore (the store has it), build, measure, hold."""
 
     action: str
     why: str
