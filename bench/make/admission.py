@@ -85,6 +85,11 @@ class Purse:
     """`closed`, where an outage is the reason."""
     costs: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
+    @property
+    def reserved(self) -> float:
+        """Dollars that its running sessions are expected to spend yet."""
+        return sum(one.outstanding for one in self.running)
+
 
 class Admission:
     """The door through which sessions start. All numbers stand under one lock."""
@@ -174,8 +179,7 @@ class Admission:
         left = self._resume - self.now()
         if left > 0:
             return min(left, POLL_S), self._why
-        terms = step.terms
-        if not step.paid or terms is None or terms.budget_usd is None or terms.expected_usd is not None:
+        if _budget(step) is None or _given(step) is not None:
             return 0.0, ""
         # While nothing is known of what its sessions cost, one at a time: several could each spend all that is left.
         unknown = [one for one in purse.running if one.step.paid and one.expected is None]
@@ -185,29 +189,23 @@ class Admission:
 
     def _expected(self, purse: Purse, step: Session, costs: Costs) -> float | None:
         """Its arm's median, else what the suite says, else the median of the suite's other arms, else unknown."""
-        known = {}
-        for wide in (False, True):
+
+        def known(wide: bool) -> list[float]:
             family = kin(step.name, step.params, wide=wide)
             if family not in purse.costs:
                 purse.costs[family] = costs(wide)
-            known[wide] = purse.costs[family]
-        given = step.terms.expected_usd if step.terms else None
-        return admission.expected_usd(
-            known[False], given if given is not None else admission.expected_usd(known[True], None)
-        )
+            return purse.costs[family]
+
+        given = _given(step)
+        return admission.expected_usd(known(False), admission.expected_usd(known(True), None) if given is None else given)
 
     def _over(self, purse: Purse, step: Session, expected: float | None) -> str | None:
-        terms = step.terms
-        if not step.paid or terms is None or terms.budget_usd is None:
-            return None
-        reserved = sum(one.outstanding for one in purse.running)
-        return admission.over_budget(terms.budget_usd, purse.spent, reserved, expected)
+        budget = _budget(step)
+        return None if budget is None else admission.over_budget(budget, purse.spent, purse.reserved, expected)
 
     def _remaining(self, purse: Purse, step: Session) -> float | None:
-        terms = step.terms
-        if not step.paid or terms is None or terms.budget_usd is None:
-            return None
-        return round(terms.budget_usd - purse.spent - sum(one.outstanding for one in purse.running), 6)
+        budget = _budget(step)
+        return None if budget is None else round(budget - purse.spent - purse.reserved, 6)
 
     def _limit(self, purse: Purse, step: Session, body: Mapping[str, Any], say: Say) -> bool:
         limit = admission.limited(body)
@@ -235,6 +233,15 @@ class Admission:
                 :300
             ]
             purse.closed = f"outage: {step.terms.outage} sessions in a row failed systemically"
+
+
+def _budget(step: Session) -> float | None:
+    """Dollars that the step's suite may spend in this run; None where nothing bounds it, or nothing is spent."""
+    return step.terms.budget_usd if step.paid and step.terms else None
+
+
+def _given(step: Session) -> float | None:
+    return step.terms.expected_usd if step.terms else None
 
 
 def kin(name: str, params: Mapping[str, Any], *, wide: bool = False) -> tuple[str, ...]:

@@ -37,11 +37,10 @@ def rows(pipeline: Pipeline) -> Iterator[Canary]:
     for name, matrix in pipeline.matrices.items():
         suite = pipeline.suites[name]
         for candidate, arm, task in _asked(pipeline, name):
-            skilled = candidate.skills or candidate.plugin
             yield Canary(
                 name=_name(name, candidate, arm),
                 cell=cells.row(pipeline, suite, Cell(task, arm, 0)),
-                candidate=layout.record("skill", f"{name}/{candidate.name}") if skilled else None,
+                candidate=pipeline.skill_record(name, candidate),
                 after=tuple(
                     layout.record("session", f"{name}/{cell.name}") for cell in matrix.cells if cell.arm.name == arm.name
                 ),

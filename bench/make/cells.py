@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -78,8 +79,17 @@ class CellRow:
         return layout.record("session", self.name)
 
 
-def rows(pipeline: Pipeline) -> Iterator[CellRow]:
-    """Every cell of every suite, in matrix order."""
+def rows(pipeline: Pipeline) -> tuple[CellRow, ...]:
+    """Every cell of every suite, in matrix order; made once for the steps that are declared of them."""
+    return _rows(pipeline)
+
+
+@functools.lru_cache(maxsize=1)
+def _rows(pipeline: Pipeline) -> tuple[CellRow, ...]:
+    return tuple(_made(pipeline))
+
+
+def _made(pipeline: Pipeline) -> Iterator[CellRow]:
     for name, matrix in pipeline.matrices.items():
         bases: dict[tuple[str, str], CellRow] = {}
         for cell in matrix.cells:
@@ -103,7 +113,7 @@ def row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         template=layout.record("template", pipeline.source_name(suite, task)),
         graph=layout.record("graph", pipeline.graph_name(suite, task) or "") if arm.graph else None,
         assets=layout.record("assets", own) if uses_assets(task) else None,
-        skill=layout.record("skill", f"{suite.name}/{arm.name}") if arm.skills or arm.plugin else None,
+        skill=pipeline.skill_record(suite.name, arm),
         runtime=layout.record("runtime", arm.engine),
         gold=layout.record("gold", own) if arm.engine == "gold" and task.gold else None,
         files={"cassette": cassette, "patch": f"{layout.CORPUS}/{task.patch}" if task.patch else None}

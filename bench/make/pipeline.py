@@ -15,7 +15,7 @@ import bench.layout as layout
 from bench.core import lock as locks
 from bench.core import markers, matrix
 from bench.core.matrix import Matrix
-from bench.core.suite import Suite, Task
+from bench.core.suite import Arm, Suite, Task
 from bench.make import overlays, plugged, variables
 from bench.make.checker import checker_for
 from bench.make.corpus import load_lock, load_prices, load_suites
@@ -103,6 +103,11 @@ class Pipeline:
     def source_name(self, suite: Suite, task: Task) -> str:
         """Readable name of a task's source; plain, unless two suites pin it differently."""
         return self._source_names[suite.name, task.id]
+
+    @staticmethod
+    def skill_record(suite: str, arm: Arm) -> str | None:
+        """Path of the record of an arm's skills and plugin; None for an arm without."""
+        return layout.record("skill", f"{suite}/{arm.name}") if arm.skills or arm.plugin else None
 
     def graph_name(self, suite: Suite, task: Task) -> str | None:
         """Readable name of a graph; None in a suite without."""

@@ -81,7 +81,7 @@ def _needs(pipeline: Pipeline, name: str, required: list[Arm], params: dict[str,
     needs: dict[str, str | None] = {"aggregate": layout.record("aggregate", name)}
     involved = [*params["comparators"], *(arm for pair in params["pairs"] for arm in pair)]
     for arm in (suite.arm(one) for one in dict.fromkeys(involved)):
-        needs[f"skill/{arm.name}"] = layout.record("skill", f"{name}/{arm.name}") if arm.skills or arm.plugin else None
+        needs[f"skill/{arm.name}"] = pipeline.skill_record(name, arm)
     wanted = {task["id"] for task in params["tasks"]}
     for task in suite.tasks:
         if task.id in wanted:

@@ -133,7 +133,7 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
     """(name, params, raw files by role) of each arm that has skills or a plugin."""
     for suite in pipeline.suites.values():
         for arm in suite.arms:
-            if arm.skills or arm.plugin:
+            if pipeline.skill_record(suite.name, arm):
                 folders = {Path(folder).name: folder for folder in arm.skills}
                 files: Paths = {}
                 for role, folder in folders.items():
