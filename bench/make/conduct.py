@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import threading
@@ -67,7 +68,7 @@ class Conductor:
     def _ready(self) -> str | None:
         """Refuse what cannot be run, say with what it is run; gives the name of the cassette to record."""
         pipeline = self.pipeline
-        pipeline.check_ready([suite for suite in pipeline.suites if self._touches(suite)])
+        pipeline.check_ready(self._touched)
         check_files(pipeline.workspace, self.closure)
         record = pipeline.given.get(variables.RECORD)
         if record is not None:
@@ -76,7 +77,7 @@ class Conductor:
             recording.check(record)
         if pipeline.given:
             console.say("with " + " ".join(f"{k}={console.visible(v)}" for k, v in pipeline.given.items()))
-        if any(pipeline.suites[name].sandbox is not None for name in pipeline.suites if self._touches(name)):
+        if any(pipeline.suites[name].sandbox is not None for name in self._touched):
             console.say_err(f"warning: {overrides_sandbox.WARNING}")
         return record
 
@@ -115,6 +116,7 @@ class Conductor:
         )
         runner.stopped = options["stopped"]
         pipeline.progress.paused = lambda: run.admission.paused
+        pipeline.progress.spent = lambda: run.admission.spent_usd
         try:
             runner.run_all(control.task_dispatcher())
         except KeyboardInterrupt:
@@ -167,11 +169,14 @@ class Conductor:
         asked = [" ".join(self.words), *(self.names if not self.words and len(self.names) == 1 else ())]
         return dict.fromkeys(asked, said)
 
-    def _touches(self, suite: str) -> bool:
-        return any(step.name == suite or step.name.startswith(f"{suite}/") for step in self.closure)
+    @functools.cached_property
+    def _touched(self) -> list[str]:
+        """The suites that any step of this run belongs to."""
+        named = {step.name.partition("/")[0] for step in self.closure}
+        return [suite for suite in self.pipeline.suites if suite in named]
 
     def _workers(self) -> int:
-        wanted = [s.workers for name, s in self.pipeline.suites.items() if s.workers and self._touches(name)]
+        wanted = [workers for name in self._touched if (workers := self.pipeline.suites[name].workers)]
         return max(wanted) if wanted else max(1, min(DEFAULT_WORKERS, os.cpu_count() or 1))
 
 

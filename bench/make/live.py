@@ -20,8 +20,10 @@ def check(workspace: Workspace, steps: Iterable[Step]) -> None:
     """Raise what refuses a live session that is certain to start: MissingPart (3), CorpusError or UsageError (2)."""
     starting = {}
     for step in steps:
+        if not step.paid or step.terms is None:
+            continue
         kind = (step.params.get("engine"), step.params.get("model"), step.terms, str(_settings(step)))
-        if step.paid and step.terms is not None and kind not in starting and _starts(workspace, step):
+        if kind not in starting and _starts(workspace, step):
             starting[kind] = step
     _check_keys(list(starting.values()))
     for step in starting.values():
