@@ -27,6 +27,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("bench.effects.engines.upstream", "bench.core.model_routes"): "provider= means the same to both engines",
     ("bench.effects.gateway.ledger", "bench.core.outages"): "traffic says what failed in the words that the breaker knows",
     ("bench.effects.engines.upstream", "bench.core.outages"): "the loop says what failed in the words of the gateway",
+    ("bench.effects.engines.claude.evidence", "bench.core.outages"): "the client's events mean what the gateway's do",
 }
 """(effects module, core module) → why it may all the same."""
 PURE = {

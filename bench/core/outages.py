@@ -46,6 +46,11 @@ class Outage:
     resets_at: float | None = None
     status: int | None = None
 
+    def told(self) -> dict[str, Any]:
+        """As it stands in a record: what is unknown is left out."""
+        known = {"cls": self.cls, "resets_at": self.resets_at, "status": self.status}
+        return {name: value for name, value in known.items() if value is not None}
+
 
 def of_call(call: Mapping[str, Any], now: float) -> Outage | None:
     """Of a failed call: {http_status, error_type, error_class, headers, answered}; None when it was no outage."""

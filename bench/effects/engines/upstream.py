@@ -174,7 +174,4 @@ def _outage(failure: llm.Failure) -> dict[str, Any] | None:
     headers = {} if failure.after is None else {"retry-after": f"{failure.after:.3f}"}
     told = {"http_status": failure.status, "error_class": failure.kind, "headers": headers, "answered": bool(failure.status)}
     found = outages.of_call(told, clock.now_utc().timestamp())
-    if found is None:
-        return None
-    rest = {"status": found.status, "resets_at": found.resets_at}
-    return {"cls": found.cls} | {name: value for name, value in rest.items() if value is not None}
+    return None if found is None else found.told()

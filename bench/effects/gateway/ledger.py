@@ -118,11 +118,11 @@ def counted(calls: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
 
 
 def outage(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Of the last call, where the service failed it: {cls, status, resets_at}. What came right again is none."""
+    """Of the last call, where the service failed it: {cls, status?, resets_at?}. What came right again is none."""
     if not lines or lines[-1].get("status") != "failed":
         return None
     last = lines[-1]
     ended = last.get("completed_at")
     now = datetime.datetime.fromisoformat(ended).timestamp() if ended else clock.now_utc().timestamp()
     found = outages.of_call(last, now)
-    return None if found is None else {"cls": found.cls, "status": found.status, "resets_at": found.resets_at}
+    return None if found is None else found.told()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bench.core import outages
 from bench.effects.engines.claude.stream import Event, Stream, blocks
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,256}")
@@ -32,9 +33,6 @@ _CLOCKS = frozenset(
 """Keys of the client's own bookkeeping that differ between two runs of the same conversation."""
 _SYNTHETIC = "<synthetic>"
 """The model of messages that the client makes up itself, such as that of an error."""
-_LIMITED = frozenset({"rejected", "blocked", "exceeded"})
-_LATEST = 1e11
-"""Seconds since 1970; what lies beyond is no time."""
 _NAMED = {"session_id": "session", "task_id": "task", "agentId": "task"}
 
 
@@ -110,22 +108,14 @@ def tool_counts(stream: Stream) -> dict[str, int]:
 
 def rejected(stream: Stream) -> dict[str, Any] | None:
     """{cls, resets_at?} of the last rate limit event that refused a call, or of the result's own error status."""
-    found: dict[str, Any] | None = None
+    found = None
     for event in stream.events:
-        info = event.get("rate_limit_info")
-        if event.get("type") == "rate_limit_event" and isinstance(info, dict):
-            found = None
-            if info.get("status") in _LIMITED:
-                found = {"cls": "usage-limit"}
-                when = info.get("resetsAt")
-                if isinstance(when, int | float) and not isinstance(when, bool) and 0 < when < _LATEST:
-                    found["resets_at"] = when
+        if event.get("type") == "rate_limit_event" and isinstance(event.get("rate_limit_info"), dict):
+            found = outages.of_event(event)
     status = (stream.result or {}).get("api_error_status")
     if found is None and isinstance(status, int):
-        cls = {401: "auth", 403: "auth", 429: "rate-limit", 529: "overloaded"}.get(status)
-        cls = cls or ("server" if 500 <= status < 600 else None)
-        found = {"cls": cls, "status": status} if cls else None
-    return found
+        found = outages.of_call({"http_status": status}, now=0.0)  # a moment counts beside headers alone
+    return None if found is None else found.told()
 
 
 def unserved(stream: Stream, server: str) -> str | None:

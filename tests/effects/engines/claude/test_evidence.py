@@ -92,6 +92,8 @@ def test_tools_are_counted_by_announced_names() -> None:
 def test_a_refusal_is_read_from_structured_fields_alone() -> None:
     limit = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_900_000_000}}
     assert rejected(Stream((limit,), None)) == {"cls": "usage-limit", "resets_at": 1_900_000_000}
+    in_ms = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_900_000_000_000}}
+    assert rejected(Stream((in_ms,), None)) == {"cls": "usage-limit", "resets_at": 1_900_000_000}
     allowed = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed_warning", "resetsAt": 1}}
     assert rejected(Stream((limit, allowed), None)) is None
     assert rejected(Stream((), {"type": "result", "api_error_status": 529})) == {"cls": "overloaded", "status": 529}
