@@ -139,10 +139,6 @@ class Layout:
         """Layers and half-written files of running steps; emptied by the next run."""
         return self.artifacts / "tmp"
 
-    def suite(self, name: str) -> Path:
-        """A suite file."""
-        return self.corpus / f"{name}.yaml"
-
     def suite_lock(self, name: str) -> Path:
         """What `doit relock` resolved for a suite."""
         return self.corpus / f"{name}.lock.json"

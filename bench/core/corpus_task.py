@@ -17,10 +17,7 @@ from bench.errors import CorpusError
 
 COMMAND_BYTES = 8 << 10
 PROMPT_BYTES = 256 << 10
-ORACLE_FILES = 8
-ORACLE_FILE_BYTES = 512 << 10
-ORACLE_TOTAL_BYTES = 2 << 20
-"""Limits of the reference (spec 1.1); those of oracle files are applied where the files are read."""
+"""Limits of the reference (spec 1.1); those of oracle files are in `sealing`, and applied where the files are read."""
 
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"

@@ -127,13 +127,6 @@ def next_attempt(workspace: Workspace, step: Step) -> tuple[Path, int]:
 
 def _parsed_at(path: Path) -> Record | None:
     try:
-        return _parsed(path.read_bytes(), path.name)
-    except OSError:
-        return None
-
-
-def _parsed(data: bytes, where: str) -> Record | None:
-    try:
-        return records.parse(data, where)
-    except IntegrityError:
+        return records.parse(path.read_bytes(), path.name)
+    except (OSError, IntegrityError):
         return None

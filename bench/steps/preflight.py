@@ -24,8 +24,6 @@ from bench.errors import Cancelled, CorpusError, EnvironmentRefused, MissingPart
 
 KIND = "preflight"
 
-LAYERS = ("sandbox", "relay", "gateway", "cli", "skill", "artifact", "graph", "oracle")
-"""What a failure is put down to; an engine of ours has neither relay nor gateway, and its `cli` is the engine itself."""
 _BY_CALL = ("skill", "artifact", "graph")
 """The script's tool calls in order: what each of them tries."""
 

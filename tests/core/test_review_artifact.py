@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -63,7 +62,6 @@ def test_the_causes_outside_the_bytes_differ_too() -> None:
     assert len({item.text for item in found}) == 3
 
 
-LONE = json.dumps("\ud800")
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"line": True}, "findings[0].line: must be a whole number, not true"),
     ({"line": 1.0}, "findings[0].line: must be a whole number, not a decimal number"),

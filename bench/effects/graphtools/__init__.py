@@ -20,8 +20,6 @@ FOLDER = "/opt/graph"
 GRAPH = f"{FOLDER}/graph.json"
 PACKAGES = "/opt/graph-packages"
 BIN = f"{FOLDER}/bin"
-SERVER_NAME = "graph"
-"""The server's name: agents see its tools as `mcp__graph__<name>`."""
 NAMES = ("definition", "callers", "callees", "slice", "impact", "neighbours")
 """Tools of the server and words of the command; the same as `bench.core.graph_queries.QUESTIONS`."""
 DISTRIBUTION = "mcp"

@@ -35,7 +35,6 @@ module.main()
 STAGES = ("/mnt", "/media", "/srv")
 """Empty directories of every Linux system; the launcher's mounts hide one of them from itself alone."""
 TMP = "/tmp"
-LITTLE_BYTES = 16 << 20
 Step = tuple[Any, ...]
 
 

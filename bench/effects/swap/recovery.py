@@ -25,7 +25,6 @@ _WRITING = NAME + ".new"
 SCHEMA = 1
 OPEN, DONE, STUCK = "open", "done", "stuck"
 """Exchanges may be half done; all are done and only backups are left; what is left needs a person."""
-_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ import pytest
 
 from tests.threats.grading.arena import Arena, kinds, with_module
 
-IN_A_CALL = "import builtins as _b\ndef f():\n    {}\n    return 1\n"
-
 ENDINGS = {
     "exits at import": with_module("import os\nos._exit(0)"),
     "exits when called": {"src/m.py": "import os\ndef f():\n    os._exit(0)\n"},
