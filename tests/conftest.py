@@ -58,6 +58,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture
+def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
+    """A private copy of a built workspace whose candidate is promoted and can be applied."""
+    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Bench:
+    """A workspace of what is shipped: dodo file, corpus, oracles; nothing is built."""
+    return Bench(workspaces.shipped(tmp_path / "shipped"))
+
+
+@pytest.fixture
 def workspace(built: Callable[[str], Path], tmp_path: Path) -> Bench:
     """A private copy of the built tiny workspace: one source, one task, arms nop and gold."""
     return Bench(workspaces.copied(built("tiny"), tmp_path / "ws"))

@@ -21,11 +21,6 @@ SKILL, MIRROR = "corpus/skills/mend/SKILL.md", "plugin/skills/mend/SKILL.md"
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
-    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
-
-
 def diff(bench: Bench) -> list[str]:
     said = subprocess.run(["git", "status", "--short"], cwd=bench.root, check=True, capture_output=True, text=True)
     return sorted(said.stdout.split("\n")[:-1])

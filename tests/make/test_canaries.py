@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from tests.make import workspaces
 from tests.make.workspaces import Bench
 
 CANARY = "artifacts/canaries/tiny/candidate/incumbent.json"
 OVERLAY = "corpus/candidates/mend/mend/SKILL.md"
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
-    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
 
 
 def fresh(bench: Bench) -> int:

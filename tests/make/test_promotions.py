@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +39,6 @@ def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
     assert found["tiny/other"][2] == {"file": "promotion-other.json"}
     assert {"aggregate", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
     assert found["tiny/candidate"][0]["thresholds"]["min_improvement_pct"] == 5
-
-
-@pytest.fixture
-def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
-    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
 
 
 @pytest.mark.slow

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import bench
+from bench.core import corpus
+from bench.core.suite import Suite
 from bench.effects.cassette_author import authored
 from bench.layout import FOLDERS
 
@@ -60,15 +62,17 @@ class Bench:
         kept = {k: v for k, v in os.environ.items() if k not in mine and not k.startswith("PYTEST") and not k.endswith(KEYS)}
         return kept | {"PYTHONPATH": str(CODE)} | more
 
-    def doit(self, *words: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Done:
-        """Run `doit` to its end."""
+    def doit(
+        self, *words: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = (), seconds: float = 300
+    ) -> Done:
+        """Run `doit` to its end, which must come within so many seconds."""
         done = subprocess.run(
             [*prefix, *COMMAND, *words],
             cwd=self.root,
             env=self.environment(**(env or {})),
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=300,
+            timeout=seconds,
             check=False,
         )
         return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
@@ -222,6 +226,22 @@ def commit(root: Path) -> None:
     identity = ["-c", "user.name=t", "-c", "user.email=t@invalid", "-c", "commit.gpgsign=false"]
     for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=root, check=True)
+
+
+def shipped(root: Path) -> Path:
+    """What is shipped: dodo file, corpus, oracles."""
+    for folder in ("corpus", "oracles"):
+        shutil.copytree(CODE / folder, root / folder)
+    shutil.copy2(CODE / "dodo.py", root)
+    return root
+
+
+def shipped_suite(name: str) -> Suite:
+    """A suite of the shipped corpus, parsed."""
+    home = CODE / "corpus"
+    arms = (home / "arms.yaml").read_text("utf-8")
+    text = (home / f"{name}.yaml").read_text("utf-8")
+    return corpus.parse_suite(text, path=f"corpus/{name}.yaml", arms_text=arms, arms_path="corpus/arms.yaml")
 
 
 def copied(built: Path, target: Path) -> Path:

@@ -6,19 +6,15 @@ The run itself is marked `slow`; it needs the client (BENCH_CLAUDE, or `claude` 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bench
-from bench.core import corpus, matrix
-from bench.core.suite import Suite
+from bench.core import matrix
 from bench.make import authoring
+from tests.make.workspaces import Bench, Done, shipped_suite
 
 ROOT = Path(bench.__file__).resolve().parent.parent
 CORPUS = ROOT / "corpus"
@@ -27,19 +23,11 @@ CHANGE = "ledger-rounding"
 REVIEW = "review-amounts-defect"
 
 
-def suite() -> Suite:
-    return corpus.parse_suite(
-        (CORPUS / "claude-demo.yaml").read_text("utf-8"),
-        path="corpus/claude-demo.yaml",
-        arms_text=(CORPUS / "arms.yaml").read_text("utf-8"),
-        arms_path="corpus/arms.yaml",
-    )
+SUITE = shipped_suite("claude-demo")
 
 
 def test_every_family_of_arms_is_there_and_a_bare_doit_leaves_it_alone():
-    found = {
-        (arm.phases, arm.skill_tool, arm.graph, arm.plugin is not None) for arm in suite().arms if arm.engine == "claude"
-    }
+    found = {(arm.phases, arm.skill_tool, arm.graph, arm.plugin is not None) for arm in SUITE.arms if arm.engine == "claude"}
     assert {
         (("plan", "work"), True, True, False),
         (("work",), True, True, False),
@@ -48,12 +36,12 @@ def test_every_family_of_arms_is_there_and_a_bare_doit_leaves_it_alone():
         (("work",), False, True, False),
         (("work",), False, False, False),
     } == found
-    assert {arm.engine for arm in suite().arms} == {"nop", "gold", "claude"}
-    assert not suite().default
+    assert {arm.engine for arm in SUITE.arms} == {"nop", "gold", "claude"}
+    assert not SUITE.default
 
 
 def test_it_can_run_as_it_is():
-    matrix.check_ready(suite(), suite().arms)
+    matrix.check_ready(SUITE, SUITE.arms)
 
 
 def test_the_cassette_is_what_its_script_says():
@@ -61,19 +49,9 @@ def test_the_cassette_is_what_its_script_says():
     assert authoring.cassette(script) == (CORPUS / "cassettes" / "claude-demo.json").read_bytes()
 
 
-def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
-    keys = {name: f"sk-ant-{PLANTED}" for name in ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")}
-    environment = kept | keys | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-m", "doit", *words],
-        cwd=root,
-        env=environment,
-        text=True,
-        capture_output=True,
-        timeout=900,
-        check=False,
-    )
+def doit(bench: Bench) -> Done:
+    keys = ("BENCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+    return bench.doit("-n", "2", "suite:claude-demo", env=dict.fromkeys(keys, f"sk-ant-{PLANTED}"), seconds=900)
 
 
 def records(root: Path, kind: str) -> dict[str, dict[str, Any]]:
@@ -86,18 +64,13 @@ def records(root: Path, kind: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_every_arm_yields_evidence_offline(tmp_path: Path):
-    root = tmp_path / "workspace"
-    root.mkdir()
-    shutil.copy(ROOT / "dodo.py", root)
-    for part in ("corpus", "oracles"):
-        shutil.copytree(ROOT / part, root / part)
-    done = doit(root, "-n", "2", "suite:claude-demo")
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+def test_every_arm_yields_evidence_offline(shipped: Bench):
+    root, done = shipped.root, doit(shipped)
+    assert done.code == 0, done.stdout[-3000:] + done.stderr[-3000:]
     sessions = {arm: record["body"] for arm, record in records(root, "sessions").items()}
     assert {record["state"] for record in records(root, "sessions").values()} == {"final"}
-    assert set(sessions) == {arm.name for arm in suite().arms}
-    for arm in suite().arms:
+    assert set(sessions) == {arm.name for arm in SUITE.arms}
+    for arm in SUITE.arms:
         if arm.engine != "claude":
             continue
         body = sessions[arm.name]
@@ -116,8 +89,8 @@ def test_every_arm_yields_evidence_offline(tmp_path: Path):
     assert sessions["workflow_direct"]["calls"] == {"ok": 8, "failed": 0}
     _graded(root)
     _nothing_leaks(root, done.stdout + done.stderr)
-    again = doit(root, "-n", "2", "suite:claude-demo")
-    assert (again.returncode, "measured  session" in again.stdout) == (0, False)
+    again = doit(shipped)
+    assert (again.code, "measured  session" in again.stdout) == (0, False)
 
 
 def _graded(root: Path) -> None:

@@ -6,10 +6,6 @@ The run itself is marked `network` and `slow`: it fetches sdists and wheels once
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +14,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bench
-from bench.core import corpus, lock, matrix
-from bench.core.suite import Suite, Task
+from bench.core import lock, matrix
+from bench.core.suite import Task
 from bench.effects import cassettes
 from bench.make import authoring
+from tests.make.workspaces import Bench, shipped_suite
 
 ROOT = Path(bench.__file__).resolve().parent.parent
 CORPUS = ROOT / "corpus"
@@ -30,16 +27,8 @@ NOWHERE = "http://127.0.0.1:9/simple/"
 """An index that nobody serves: port 9 is `discard`."""
 
 
-def suite() -> Suite:
-    return corpus.parse_suite(
-        (CORPUS / "pypi.yaml").read_text("utf-8"),
-        path="corpus/pypi.yaml",
-        arms_text=(CORPUS / "arms.yaml").read_text("utf-8"),
-        arms_path="corpus/arms.yaml",
-    )
-
-
-TASKS = {task.id: task for task in suite().tasks}
+SUITE = shipped_suite("pypi")
+TASKS = {task.id: task for task in SUITE.tasks}
 
 
 def project(pin: str) -> tuple[str, Version]:
@@ -48,10 +37,10 @@ def project(pin: str) -> tuple[str, Version]:
 
 
 def test_at_least_six_projects_and_every_class_of_task():
-    chosen = matrix.select(suite()).tasks
+    chosen = matrix.select(SUITE).tasks
     assert len({project(task.source["sdist"])[0] for task in chosen}) >= 6
     assert {task.cls for task in chosen} == {"trivial", "investigation-bug", "investigation-feature", "cross-module"}
-    assert matrix.select(suite()).skipped == EXPENSIVE
+    assert matrix.select(SUITE).skipped == EXPENSIVE
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
@@ -91,24 +80,14 @@ def test_the_cassette_is_what_its_script_says_and_has_a_take_for_every_task_of_t
     data = (CORPUS / "cassettes" / "pypi.json").read_bytes()
     assert authoring.cassette(script) == data
     played = {talk["prompt"] for talk in json.loads(data)["conversations"]}
-    only = suite().arm("incumbent").only
+    only = SUITE.arm("incumbent").only
     assert only is not None
     assert played == {cassettes.prompt_digest(TASKS[task].prompt) for task in only}
 
 
-def doit(root: Path, *words: str, **env: str) -> str:
-    kept = {k: v for k, v in os.environ.items() if k not in ("BENCH_DEBUG", "CI") and not k.startswith("PYTEST")}
-    done = subprocess.run(
-        [sys.executable, "-m", "doit", *words],
-        cwd=root,
-        env=kept | {"PYTHONPATH": str(ROOT)} | env,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=3000,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def doit(bench: Bench, *words: str, env: dict[str, str] | None = None) -> str:
+    done = bench.doit(*words, env=env, seconds=3000)
+    assert done.code == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -120,13 +99,10 @@ def cells(root: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.network
 @pytest.mark.slow
-def test_nop_resolves_none_gold_all_and_after_that_no_index_is_needed(tmp_path: Path):
-    shutil.copy2(ROOT / "dodo.py", tmp_path)
-    for name in ("corpus", "oracles"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    said = doit(tmp_path, "-n", "2", "suite:pypi")
+def test_nop_resolves_none_gold_all_and_after_that_no_index_is_needed(shipped: Bench):
+    said = doit(shipped, "-n", "2", "suite:pypi")
     assert "skipped as expensive: networkx-domination" in said
-    found = cells(tmp_path)
+    found = cells(shipped.root)
     ran = {task for task in TASKS if task not in EXPENSIVE}
     assert {name.split("/")[0] for name in found} == ran
     for task in sorted(ran):
@@ -140,11 +116,11 @@ def test_nop_resolves_none_gold_all_and_after_that_no_index_is_needed(tmp_path: 
     # Made anew from what was fetched: nothing of the first run but the downloads may be needed from outside.
     nowhere = {"PIP_INDEX_URL": NOWHERE, "PIP_EXTRA_INDEX_URL": ""}
     revoked = ["template:xmltodict-0.14.2", "assets:xmltodict-injection", "oracle:xmltodict-injection"]
-    doit(tmp_path, "clean", "--yes", "--downstream", *revoked, **nowhere)
-    said = doit(tmp_path, "cell:pypi/xmltodict-injection/gold/0", **nowhere)
+    doit(shipped, "clean", "--yes", "--downstream", *revoked, env=nowhere)
+    said = doit(shipped, "cell:pypi/xmltodict-injection/gold/0", env=nowhere)
     assert all(
         f"built     {step} " in said for step in (*revoked, "gold:xmltodict-injection", "expected:xmltodict-injection")
     )
-    again, before = (every["xmltodict-injection/gold/0"] for every in (cells(tmp_path), found))
+    again, before = (every["xmltodict-injection/gold/0"] for every in (cells(shipped.root), found))
     verdict = ("resolved", "oracle", "churn_digest", "diff_insertions")
     assert [again[name] for name in verdict] == [before[name] for name in verdict]

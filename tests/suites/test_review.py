@@ -10,33 +10,25 @@ from pathlib import Path
 import pytest
 
 import bench
-from bench.core import corpus, labels, review_artifact, scoring
+from bench.core import labels, review_artifact, scoring
 from bench.core.review_artifact import Review
-from bench.core.suite import Suite, Task
+from bench.core.suite import Task
 from bench.make import authoring
-from tests.make.workspaces import Bench
+from tests.make.workspaces import Bench, shipped_suite
 
 ROOT = Path(bench.__file__).resolve().parent.parent
 CORPUS, ORACLES = ROOT / "corpus", ROOT / "oracles"
 
 
-def suite() -> Suite:
-    return corpus.parse_suite(
-        (CORPUS / "review.yaml").read_text("utf-8"),
-        path="corpus/review.yaml",
-        arms_text=(CORPUS / "arms.yaml").read_text("utf-8"),
-        arms_path="corpus/arms.yaml",
-    )
-
-
-TASKS = {task.id: task for task in suite().tasks}
+SUITE = shipped_suite("review")
+TASKS = {task.id: task for task in SUITE.tasks}
 
 
 def test_at_least_six_cases_and_two_of_them_clean() -> None:
     clean = [task for task in TASKS.values() if task.cls == "review-clean"]
     assert len(TASKS) >= 6
     assert len(clean) >= 2
-    assert {arm.role for arm in suite().arms} == {"calibration", "comparator", "incumbent", "candidate"}
+    assert {arm.role for arm in SUITE.arms} == {"calibration", "comparator", "incumbent", "candidate"}
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
@@ -67,15 +59,10 @@ def test_the_cassette_is_what_its_script_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_candidate_finds_more_and_is_promoted(tmp_path: Path) -> None:
-    work = Bench(tmp_path / "ws")
-    work.root.mkdir()
-    for folder in ("corpus", "oracles"):
-        shutil.copytree(ROOT / folder, work.root / folder)
-    shutil.copy(ROOT / "dodo.py", work.root)
-    done = work.doit("-n", "2", "suite:review")
+def test_the_candidate_finds_more_and_is_promoted(shipped: Bench) -> None:
+    done = shipped.doit("-n", "2", "suite:review")
     assert done.code == 0, done.stdout + done.stderr
-    rows = [json.loads(line) for line in work.path("artifacts/reports/review/results.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in shipped.path("artifacts/reports/review/results.jsonl").read_text().splitlines()]
     resolved = {
         arm: sum(row["resolved"] for row in rows if row["arm"] == arm) for arm in ("nop", "gold", "plain", "candidate")
     }

@@ -7,22 +7,14 @@ way round, a working harness with 51 wrong reviews was taken for a broken one.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.make import workspaces
 from tests.make.workspaces import Bench
 
 pytestmark = pytest.mark.slow
 SKILL = "corpus/skills/mend/SKILL.md"
 OVERLAY = "corpus/candidates/mend/mend/SKILL.md"
-
-
-@pytest.fixture
-def promoted(built: Callable[[str], Path], tmp_path: Path) -> Bench:
-    return Bench(workspaces.copied(built("promoted"), tmp_path / "ws"))
 
 
 def test_a_dead_incumbent_is_exit_1_after_report_and_promotion_are_written(promoted: Bench) -> None:

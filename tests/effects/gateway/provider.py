@@ -8,9 +8,10 @@ from __future__ import annotations
 import http.server
 import json
 import re
-import threading
 import time
 from typing import Any
+
+from tests.effects.gateway.serving import Serving
 
 ANTHROPIC = {"input_tokens": 11, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 5, "output_tokens": 7}
 OPENAI = {"prompt_tokens": 20, "completion_tokens": 4, "total_tokens": 24, "prompt_tokens_details": {"cached_tokens": 5}}
@@ -98,33 +99,24 @@ STREAMED: list[dict[str, Any]] = [
 ]
 
 
-class Provider:
+class Provider(Serving):
     """Use as a context. `asked` holds (path, headers, body) of every request."""
 
-    def __enter__(self) -> Provider:
+    def __init__(self) -> None:
+        super().__init__(_Handler)
         self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": self}))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    provider: Provider
+    owner: Provider
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silent."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.provider.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        self.owner.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
         last = json.dumps((body.get("messages") or body.get("input"))[-1])
         failing = re.search(r"status (\d+)", last)
         if failing:

@@ -11,30 +11,21 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tests.effects.gateway.serving import Serving
+
 Block = dict[str, Any]
 Body = dict[str, Any]
 
 
-class Speaker:
+class Speaker(Serving):
     """Use as a context. `script` makes the blocks of an answer of a request's body; a whole number is a failure's status."""
 
     def __init__(self, script: Callable[[Body], list[Block] | int], headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(_Handler)
         self.script, self.headers = script, dict(headers or {})
         self.asked: list[tuple[dict[str, str], Body]] = []
         self.sent: list[tuple[Body, list[dict[str, Any]]]] = []
         self.guard = threading.Lock()
-
-    def __enter__(self) -> Speaker:
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"speaker": self}))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 def events(blocks: list[Block], number: int, model: str) -> Iterator[dict[str, Any]]:
@@ -74,25 +65,25 @@ def _halves(text: str) -> list[str]:
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    speaker: Speaker
+    owner: Speaker
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silent."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        with self.speaker.guard:
-            self.speaker.asked.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            said = self.speaker.script(body)
-            number = len(self.speaker.sent)
+        with self.owner.guard:
+            self.owner.asked.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            said = self.owner.script(body)
+            number = len(self.owner.sent)
             told = [] if isinstance(said, int) else list(events(said, number, str(body["model"])))
-            self.speaker.sent.append((body, told))
+            self.owner.sent.append((body, told))
         if isinstance(said, int):
             kind = {401: "authentication_error", 402: "billing_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(
                 said, "api_error"
             )
             fault = {"type": "error", "error": {"type": kind, "message": f"told to fail with {said}"}}
-            self._answer(said, "application/json", json.dumps(fault).encode(), self.speaker.headers)
+            self._answer(said, "application/json", json.dumps(fault).encode(), self.owner.headers)
             return
         data = b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in told)
         self._answer(200, "text/event-stream", data, {})
