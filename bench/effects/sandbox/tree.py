@@ -19,6 +19,7 @@ DEPTH = 256  # no honest tree is deeper; what cannot be measured counts as over 
 ENTRY_BYTES = 512  # so that a flood of empty files counts too
 PAGE = os.sysconf("SC_PAGE_SIZE")
 OWN = 2  # bubblewrap and pid 1
+CLOSER = 5  # every how many looks at the disk, files that no walk meets are counted as well
 
 
 class Tree:
@@ -158,8 +159,10 @@ def used(plan: dict[str, Any]) -> int:
         total += (room.f_blocks - room.f_bfree) * room.f_frsize
     if plan["layers"]:
         room = os.statvfs(plan["layers"][0])
-        plan["room"] = max(plan.get("room", 0), room.f_bavail)
-        if (plan["room"] - room.f_bavail) * room.f_frsize > plan["disk"] // 2:  # whoever it was: worth a closer look
+        plan["room"], plan["looks"] = max(plan.get("room", 0), room.f_bavail), plan.get("looks", 0) + 1
+        # Worth a closer look at once, whoever it was; and now and then, since others may have freed as much meanwhile.
+        shrunk = (plan["room"] - room.f_bavail) * room.f_frsize > plan["disk"] // 2
+        if shrunk or plan["looks"] % CLOSER == 0:
             total += held()
     for root in plan["layers"]:
         total += size_of(root, plan["disk"] - min(total, 0))
