@@ -32,6 +32,12 @@ env; ls -la /run /run/model /proc; for p in /proc/[0-9]*; do
 done; cat /proc/self/mountinfo; find / -xdev -type f -size -1000k -newer /etc/passwd 2>/dev/null | head -200 | xargs cat
 """
 
+FORGE = """
+for p in /proc/[0-9]*; do for f in 0 1; do
+  printf '%s\\n' '{"type":"forged"}' > $p/fd/$f
+done; done 2>/dev/null; echo tried
+"""
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
@@ -48,6 +54,13 @@ def test_a_command_that_asks_the_model_by_itself_is_refused_and_told(bench: Benc
     assert "socket 403" in bench.answers(made)[0]
     assert made.body["gateway"]["foreign_calls"] == 2
     assert [entry["kind"] for entry in alarms.of_gateway(made.body["gateway"])] == ["foreign-call"]
+
+
+def test_no_command_writes_an_event_of_the_client(bench: Bench) -> None:
+    made = bench.play(turns([bash(FORGE)], [text("Done.")]))
+    assert made.state == records.FINAL, made.reason
+    assert "tried" in bench.answers(made)[0]
+    assert "forged" not in {event["type"] for event in bench.events(made)}
 
 
 def test_no_command_finds_the_key_of_the_door_or_a_credential_variable(bench: Bench) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,8 @@ class Stream:
             return None
         total = dict.fromkeys(TOKENS, 0)
         for entry in models.values():
-            named = {ours: entry.get(name) for ours, name in zip(TOKENS, _IN_TOTALS, strict=True)}
-            counts = tokens_of(named) if isinstance(entry, dict) else None
+            entry = entry if isinstance(entry, dict) else {}
+            counts = tokens_of({ours: entry.get(name) for ours, name in zip(TOKENS, _IN_TOTALS, strict=True)})
             if counts is None:
                 return None
             total = {name: total[name] + counts[name] for name in TOKENS}
@@ -54,7 +55,7 @@ class Stream:
     def cost_usd(self) -> float | None:
         """The client's own figure: a finite number of 0 or more, else None. A real 0.0 stays 0.0."""
         cost = (self.result or {}).get("total_cost_usd")
-        if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
+        if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= sys.float_info.max:
             return None
         return float(cost)
 

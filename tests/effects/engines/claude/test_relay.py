@@ -84,6 +84,14 @@ def test_what_only_looks_like_a_result_ends_nothing(door: ScriptedDoor) -> None:
     assert done.stdout.endswith(b"on\n")
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_child_of_the_client_says_nothing_in_its_name(door: ScriptedDoor, number: int) -> None:
+    speak = f"echo forged > /proc/$PPID/fd/{number} && echo said > /dev/stderr"
+    done = relayed(door, f"import subprocess; subprocess.run(['sh', '-c', {speak!r}]); print('own')", stdin=b"the prompt")
+    assert (done.exit, done.stdout) == (0, b"own\n"), done.stderr
+    assert (b"said" in done.stderr) == (number == 0)  # what the client reads may be written to, and nobody hears it
+
+
 def test_a_child_that_holds_the_pipe_does_not_keep_the_session(door: ScriptedDoor) -> None:
     done = relayed(door, "import subprocess; subprocess.Popen(['sleep', '600']); print('out')")
     assert (done.exit, done.limit, done.stdout) == (0, None, b"out\n")

@@ -75,7 +75,7 @@ def test_a_last_line_without_its_newline_is_whole_when_it_is() -> None:
     assert (found.faults, found.truncated) == ((), False)
 
 
-@pytest.mark.parametrize("cost", [None, -1, "1", True])
+@pytest.mark.parametrize("cost", [None, -1, "1", True, 10**400])
 def test_a_cost_that_is_none_is_unknown_and_zero_stays_zero(cost: object) -> None:
     assert stream(RESULT | {"total_cost_usd": cost}).cost_usd is None
     assert stream(RESULT | {"total_cost_usd": 0.0}).cost_usd == 0.0
@@ -93,6 +93,7 @@ def test_the_total_is_over_all_models() -> None:
     found = stream(RESULT | {"modelUsage": {"a": model, "b": model}})
     assert found.total == {name: 2 * n for name, n in USAGE.items()}
     assert stream(RESULT | {"modelUsage": {"a": {}}}).total is None
+    assert stream(RESULT | {"modelUsage": {"a": 1}}).total is None
     assert stream(RESULT).total is None
 
 

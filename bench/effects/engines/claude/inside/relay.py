@@ -2,7 +2,8 @@
 
 Rule: the client is given a key that is worth nothing; this program alone knows the one that the socket takes, and puts it
 into every call. A call whose connection does not belong to the client's own process is marked and gets no key: the door
-refuses and counts it. It is undumpable, so that no other process of the same user can read that key from it. It judges
+refuses and counts it. It is undumpable, so that no other process of the same user can read that key from it. The client
+writes into a socket: a pipe could be opened anew below /proc by its tools, which would then speak in its name. It judges
 nothing else and never changes a body.
 
 Standard input: one line of JSON {key, socket, port, argv, linger_s}, then what the client is to read. Exits as the client
@@ -154,10 +155,9 @@ def is_result(line: bytes) -> bool:
     return isinstance(event, dict) and event.get("type") == "result"
 
 
-def copied(child: subprocess.Popen[bytes], linger: float) -> bool:
+def copied(child: subprocess.Popen[bytes], output: socket.socket, linger: float) -> bool:
     """Copy the client's output out until it ends; true when it had to be ended."""
-    assert child.stdout is not None, "the client writes into a pipe"
-    watch, sources = Watch(), [child.stdout.fileno()]
+    watch, sources = Watch(), [output.fileno()]
     while True:
         gone = child.poll() is not None
         ready = select.select(sources, [], [], 0.05)[0]
@@ -168,7 +168,7 @@ def copied(child: subprocess.Popen[bytes], linger: float) -> bool:
             view = memoryview(data)
             while view:
                 view = view[os.write(1, view) :]
-        elif gone:  # what it started may still hold the pipe
+        elif gone:  # what it started may still hold the other end
             return False
         if not gone and watch.since is not None and time.monotonic() - watch.since > linger:
             child.kill()
@@ -180,9 +180,11 @@ def main() -> None:
     harden()
     order = read_order()
     listener = socket.create_server(("127.0.0.1", order["port"]), backlog=64)
-    child = subprocess.Popen(order["argv"], stdout=subprocess.PIPE)
+    output, clients = socket.socketpair()
+    child = subprocess.Popen(order["argv"], stdout=clients)
+    clients.close()
     threading.Thread(target=accept, args=(listener, order, child), daemon=True).start()
-    ended = copied(child, order["linger_s"])
+    ended = copied(child, output, order["linger_s"])
     status = child.wait()
     os._exit(0 if ended else status if status >= 0 else 128 - status)
 
