@@ -17,4 +17,9 @@ PROTOCOLS = {
     "session": 1,
     "canary": 1,
 }
-CHEAP = ("preflight", "cell", "aggregate", "health", "promotion", "report")
+
+
+def known(kind: str) -> tuple[int, ...]:
+    """Protocols under which records of a kind were made, today's first: evidence that was made before one was raised still
+    holds for what it says. (0,) for a cheap kind."""
+    return tuple(range(PROTOCOLS.get(kind, 0), 0, -1)) or (0,)

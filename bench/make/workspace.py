@@ -108,7 +108,7 @@ class Workspace:
             # Cells of one arm are signed alike. Equal bytes are equal values of equal types; unequal ones cost a digest.
             same = marshal.dumps([step.kind, step.module, step.params, roles], 2)
             if same not in self._signs:
-                protocol = protocols.PROTOCOLS.get(step.kind, 0)
+                protocol = protocols.known(step.kind)[0]
                 code = None if protocol else self.closure(step)
                 self._signs[same] = keys.signature(step.kind, protocol, step.params, roles, code)
             step.sign = self._signs[same]

@@ -53,6 +53,11 @@ def test_a_record_and_a_raw_file_under_one_role_are_told_apart():
     assert keys.key(SIGNED, {"x": ZERO}, {}) != keys.key(SIGNED, {}, {"x": ZERO})
 
 
-def test_every_kind_is_costly_or_cheap_and_never_both():
-    assert set(protocols.PROTOCOLS) | set(protocols.CHEAP) == set(FOLDERS)
-    assert not set(protocols.PROTOCOLS) & set(protocols.CHEAP)
+def test_every_kind_is_costly_or_cheap():
+    cheap = {kind for kind in FOLDERS if protocols.known(kind) == (0,)}
+    assert cheap == {"preflight", "cell", "aggregate", "health", "promotion", "report"}
+    assert set(protocols.PROTOCOLS) == set(FOLDERS) - cheap
+
+
+def test_what_an_earlier_protocol_made_is_known_beside_todays():
+    assert protocols.known("template") == tuple(range(protocols.PROTOCOLS["template"], 0, -1))
