@@ -17,6 +17,7 @@ from tests.make import workspaces
 from tests.make.workspaces import Bench
 
 APPLY = "apply:tiny/candidate"
+STAGED = ".assay-0123456789ab-0"
 SKILL, MIRROR = "corpus/skills/mend/SKILL.md", "plugin/skills/mend/SKILL.md"
 pytestmark = pytest.mark.slow
 
@@ -93,8 +94,8 @@ def test_a_tampered_promotion_is_not_applied(promoted: Bench) -> None:
 def test_an_interrupted_apply_is_undone_first(promoted: Bench) -> None:
     wanted = [Replacement(path, workspaces.SKILL.encode(), b"half") for path in (SKILL, MIRROR)]
     replacing.replace_all(promoted.root, wanted[:1], {})
-    entry = recovery.Entry(SKILL, ".assay-x-0", *(recovery.digest.of_bytes(data) for data in (wanted[0].base, b"half")))
-    promoted.path(SKILL).with_name(".assay-x-0").write_bytes(wanted[0].base)
+    entry = recovery.Entry(SKILL, STAGED, *(recovery.digest.of_bytes(data) for data in (wanted[0].base, b"half")))
+    promoted.path(SKILL).with_name(STAGED).write_bytes(wanted[0].base)
     root = places.open_root(promoted.root)
     recovery.write(root, recovery.OPEN, [entry], {})
     assert promoted.path(SKILL).read_text() == "half"

@@ -23,11 +23,12 @@ Identity = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A regular file as it was read: bytes, identity, permission bits."""
+    """A regular file as it was read: bytes, identity, permission bits, number of the user whose it is."""
 
     data: bytes
     identity: Identity
     mode: int
+    owner: int
 
 
 def open_root(root: Path) -> int:
@@ -91,7 +92,7 @@ def look(folder: int, name: str, path: str) -> Seen | None:
         os.close(descriptor)
     if len(data) != before.st_size or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
         raise ApplyFailed("changed while it was read", where=path, remedy="run again")
-    return Seen(data, (before.st_dev, before.st_ino), stat.S_IMODE(before.st_mode))
+    return Seen(data, (before.st_dev, before.st_ino), stat.S_IMODE(before.st_mode), before.st_uid)
 
 
 def write_new(folder: int, name: str, data: bytes, mode: int) -> Identity:

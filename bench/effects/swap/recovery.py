@@ -2,14 +2,19 @@
 
 While it is there, the tree may be half new. `undo` brings back what was there before, file by file, by the bytes alone, so
 that it works in another process and after a restart; a file that someone else has edited meanwhile is left as it is.
+A tree may come from anyone: a file that no apply of this user wrote is refused whole, and nothing is ever deleted but under
+a name that only an apply gives.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +27,9 @@ from bench.errors import ApplyFailed
 
 NAME = layout.RECOVERY
 _WRITING = NAME + ".new"
+_MODE = 0o600
+"""No checkout gives it by the usual umask."""
+_STAGED = re.compile(r"\.assay-[0-9a-f]{12}-[0-9]+", re.ASCII)
 SCHEMA = 1
 OPEN, DONE, STUCK = "open", "done", "stuck"
 """Exchanges may be half done; all are done and only backups are left; what is left needs a person."""
@@ -45,13 +53,19 @@ class Entry:
         return {"path": self.path, "staged": self.staged, "base": self.base, "new": self.new, "how": how}
 
 
+def staged_names() -> Iterator[str]:
+    """Names for what one apply lays beside the files that it replaces."""
+    token = secrets.token_hex(6)
+    return (f".assay-{token}-{number}" for number in itertools.count())
+
+
 def write(root: int, state: str, entries: Iterable[Entry], note: Mapping[str, Any]) -> None:
     """Replace the recovery file; on the disk when this returns. `root` is the open working tree. Raises OSError."""
     remedy = "run `doit apply:…` again: it undoes this first; or follow `how` for each file, then delete this file"
     said = {"schema": SCHEMA, "state": state, "note": dict(note), "remedy": remedy, "files": [e.said() for e in entries]}
     with contextlib.suppress(FileNotFoundError):
         os.unlink(_WRITING, dir_fd=root)
-    places.write_new(root, _WRITING, json.dumps(said, indent=2, sort_keys=True).encode() + b"\n", 0o600)
+    places.write_new(root, _WRITING, json.dumps(said, indent=2, sort_keys=True).encode() + b"\n", _MODE)
     os.rename(_WRITING, NAME, src_dir_fd=root, dst_dir_fd=root)
     os.fsync(root)
 
@@ -73,14 +87,19 @@ def read(root: int) -> tuple[str, list[Entry], dict[str, Any]] | None:
         said = json.loads(seen.data)
         entries = [Entry(**{key: str(item[key]) for key in ("path", "staged", "base", "new")}) for item in said["files"]]
         state, note = str(said["state"]), dict(said["note"])
-        plain = all(
-            ".." not in Path(e.path).parts and not Path(e.path).is_absolute() and "/" not in e.staged for e in entries
-        )
+        plain = said["schema"] == SCHEMA and all(_of_ours(entry) for entry in entries)
     except (ValueError, KeyError, TypeError, RecursionError):
         plain = False
-    if not plain or said["schema"] != SCHEMA:
-        raise ApplyFailed("is not a recovery file of ours", where=NAME, remedy="see what it says, then move it away")
+    if not plain or (seen.owner, seen.mode) != (os.geteuid(), _MODE):
+        remedy = "nothing was touched; see what it says and who made it, then move it away"
+        raise ApplyFailed("is not a recovery file of ours", where=NAME, remedy=remedy)
     return state, entries, note
+
+
+def _of_ours(entry: Entry) -> bool:
+    path = Path(entry.path)
+    inside = bool(path.name) and ".." not in path.parts and not path.is_absolute()
+    return inside and _STAGED.fullmatch(entry.staged) is not None
 
 
 def undo(root: int, entries: Iterable[Entry]) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,8 +78,8 @@ def replace_all(root: Path, wanted: Sequence[Replacement], note: Mapping[str, An
 
 def _bound(root: int, wanted: Sequence[Replacement], opened: contextlib.ExitStack) -> list[_Target]:
     """Every target open and as expected. Raises ApplyFailed that names all that are not."""
-    token, targets, faults = secrets.token_hex(6), [], []
-    for number, item in enumerate(wanted):
+    targets, faults = [], []
+    for item, staged in zip(wanted, recovery.staged_names(), strict=False):
         try:
             folder = places.open_folder(root, item.path)
             opened.callback(os.close, folder)
@@ -93,9 +92,7 @@ def _bound(root: int, wanted: Sequence[Replacement], opened: contextlib.ExitStac
         elif seen.data != item.base:
             faults.append(f"{item.path}: is not what was measured")
         else:
-            entry = recovery.Entry(
-                item.path, f".assay-{token}-{number}", digest.of_bytes(item.base), digest.of_bytes(item.new)
-            )
+            entry = recovery.Entry(item.path, staged, digest.of_bytes(item.base), digest.of_bytes(item.new))
             targets.append(_Target(item, folder, entry, seen))
     if faults:
         raise ApplyFailed("; ".join(faults), where="apply", remedy="nothing was changed; mend these, or measure again")

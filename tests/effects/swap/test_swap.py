@@ -69,7 +69,7 @@ def test_what_is_no_file_of_its_own_is_refused(tmp_path: Path, wanted: list[Repl
 def test_an_edit_after_the_kill_is_kept_and_named(tmp_path: Path, wanted: list[Replacement]) -> None:
     root = os.open(tmp_path, os.O_RDONLY)
     entries = [
-        recovery.Entry(w.path, f".assay-x-{n}", digest.of_bytes(w.base), digest.of_bytes(w.new))
+        recovery.Entry(w.path, f".assay-{n:012x}-{n}", digest.of_bytes(w.base), digest.of_bytes(w.new))
         for n, w in enumerate(wanted)
     ]
     recovery.write(root, recovery.OPEN, entries, {})
@@ -94,7 +94,8 @@ def test_an_edit_after_the_kill_is_kept_and_named(tmp_path: Path, wanted: list[R
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 1}', '{"schema": 1, "state": "open", "note": {}, "files": [{}]}'])
 def test_a_damaged_recovery_file_is_refused(tmp_path: Path, wanted: list[Replacement], text: str) -> None:
     (tmp_path / recovery.NAME).write_text(text)
-    with pytest.raises(ApplyFailed, match="recovery"):
+    (tmp_path / recovery.NAME).chmod(0o600)
+    with pytest.raises(ApplyFailed, match="not a recovery file of ours"):
         recovery.recover(tmp_path)
     whole_tree = stepper.state(tmp_path)
     assert whole_tree["tree"] == "old"
@@ -102,8 +103,9 @@ def test_a_damaged_recovery_file_is_refused(tmp_path: Path, wanted: list[Replace
 
 def test_a_recovery_file_cannot_lead_out_of_the_tree(tmp_path: Path) -> None:
     said = {"schema": 1, "state": "open", "note": {}}
-    said |= {"files": [{"path": "../x", "staged": "y", "base": "b3:0", "new": "b3:1"}]}
+    said |= {"files": [{"path": "../x", "staged": ".assay-0123456789ab-0", "base": "b3:0", "new": "b3:1"}]}
     (tmp_path / recovery.NAME).write_text(json.dumps(said))
+    (tmp_path / recovery.NAME).chmod(0o600)
     with pytest.raises(ApplyFailed, match="not a recovery file"):
         recovery.recover(tmp_path)
 
