@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bench.layout as layout
 from bench.core.matrix import Cell
@@ -165,36 +165,50 @@ def preflights(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def aggregates(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
-    """(name, params, needs) of each aggregate: tasks first, then, where a suite is wide, groups, then the suite."""
+    """(name, params, needs) of each aggregate: a task's cells, then the suite's tasks, each after what it is made from."""
     for name, matrix in pipeline.matrices.items():
         engine_of = {arm.name: arm.engine for arm in pipeline.suites[name].arms}
         by_task: dict[str, list[Cell]] = {}
         for cell in matrix.cells:
             by_task.setdefault(cell.task.id, []).append(cell)
-        parts: Paths = {}
         for task, cells in by_task.items():
             said = {"task": task, "class": cells[0].task.cls, "engines": engine_of}
-            for path, chunk in _chunks(f"{name}/{task}", cells):
-                params = said | {"cells": [[c.arm.name, c.arm.role, c.run] for c in chunk]}
-                yield path, params, {f"{c.arm.name}/{c.run}": layout.record("cell", f"{name}/{c.name}") for c in chunk}
-                parts[path.removeprefix(f"{name}/")] = layout.record("aggregate", path)
-        level = 0
-        while len(parts) > AGGREGATE_WIDTH:
-            level += 1
-            grouped: Paths = {}
-            for path, items in _chunks(f"{name}/+{level}/", list(parts.items())):
-                yield path, {"parts": [role for role, _ in items], "skipped": []}, dict(items)
-                grouped[path.removeprefix(f"{name}/")] = layout.record("aggregate", path)
-            parts = grouped
-        yield name, {"parts": list(parts), "skipped": list(matrix.skipped)}, parts
+            found = [
+                Part(f"{c.arm.name}/{c.run}", layout.record("cell", f"{name}/{c.name}"), ([c.arm.name, c.arm.role, c.run],))
+                for c in cells
+            ]
+            for path, parts in _tree(f"{name}/{task}", found):
+                yield path, said | {"cells": [cell for part in parts for cell in part.cells]}, _needs(parts)
+        tasks = [Part(task, layout.record("aggregate", f"{name}/{task}")) for task in by_task]
+        for path, parts in _tree(name, tasks):
+            yield path, {"parts": [part.role for part in parts], "skipped": list(matrix.skipped)}, _needs(parts)
 
 
-def _chunks(path: str, items: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    if len(items) <= AGGREGATE_WIDTH and not path.endswith("/"):
-        yield path, items
-        return
-    for number, start in enumerate(range(0, len(items), AGGREGATE_WIDTH)):
-        yield f"{path.rstrip('/')}/{number}", items[start : start + AGGREGATE_WIDTH]
+class Part(NamedTuple):
+    """An input of an aggregate: its role, the path of its record, and the cells behind it as [arm, role, run]."""
+
+    role: str
+    record: str
+    cells: tuple[list[Any], ...] = ()
+
+
+def _tree(path: str, parts: list[Part]) -> Iterator[tuple[str, list[Part]]]:
+    """(name, inputs) of the aggregate of these parts, after those of groups of them where they are too many for one."""
+    level = 0
+    while len(parts) > AGGREGATE_WIDTH:
+        level += 1
+        groups = [parts[start : start + AGGREGATE_WIDTH] for start in range(0, len(parts), AGGREGATE_WIDTH)]
+        parts = []
+        for number, group in enumerate(groups):
+            role = f"+{level}/{number}"
+            yield f"{path}/{role}", group
+            cells = tuple(cell for part in group for cell in part.cells)
+            parts.append(Part(role, layout.record("aggregate", f"{path}/{role}"), cells))
+    yield path, parts
+
+
+def _needs(parts: list[Part]) -> Paths:
+    return {part.role: part.record for part in parts}
 
 
 def report_params(pipeline: Pipeline, name: str) -> dict[str, Any]:

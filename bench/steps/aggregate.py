@@ -1,7 +1,8 @@
 """`aggregate:<suite>/<task>` brings a task's cells together, `aggregate:<suite>` the tasks' aggregates. Reads no session.
 
-params of a task's: {task, class, cells: [[arm, role, run]…], engines?: {arm: engine}}, inputs `<arm>/<run>`: cells; a cell
-of the matrix without input is counted as not run. params of a suite's: {parts: [role…], skipped: [task…]}, inputs by role.
+params of a task's: {task, class, cells: [[arm, role, run]…], engines?: {arm: engine}}, inputs `<arm>/<run>`: cells, or
+aggregates of groups of them where there are many; a cell of the matrix that is in no input is counted as not run.
+params of a suite's: {parts: [role…], skipped: [task…]}, inputs by role.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ def make(job: Job, context: Context) -> Made:
             [job.inputs[part].body for part in parts if part in job.inputs], job.params.get("skipped", ())
         )
     else:
+        # All that a task's aggregate says is said of its cells together: medians of groups are not the medians of the task.
+        grouped = (row for part in job.inputs.values() if part.kind == KIND for row in part.body.get("rows", ()))
+        known = {(row["arm"], row["run"]): row for row in grouped}
         rows = []
         for arm, role, run in job.params["cells"]:
             identity = {"task": job.params["task"], "class": job.params["class"], "arm": arm, "role": role, "run": run}
-            rows.append(aggregate.compact(identity, job.inputs.get(f"{arm}/{run}")))
+            cell = job.inputs.get(f"{arm}/{run}")
+            rows.append(known.get((arm, run)) or aggregate.compact(identity, cell))
         body = aggregate.of_task(job.params, rows)
     context.log(f"{body['measured']} of {body['planned']} cells measured" + ("" if body["complete"] else " (incomplete)"))
     return Made(body)

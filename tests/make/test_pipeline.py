@@ -94,13 +94,25 @@ def test_aggregates_are_a_tree_of_at_most_a_hundred_inputs(tmp_path: Path):
     pipeline = loaded(tmp_path)
     found = {name: (params, needs) for name, params, needs in rows.aggregates(pipeline)}
     assert {name: len(needs) for name, (_, needs) in found.items()} == {
-        "wide/add/0": 100,
-        "wide/add/1": 100,
-        "wide/add/2": 50,
-        "wide": 3,
+        "wide/add/+1/0": 100,
+        "wide/add/+1/1": 100,
+        "wide/add/+1/2": 50,
+        "wide/add": 3,
+        "wide": 1,
     }
-    cells_of = [cell for name, (params, _) in found.items() if "cells" in params for cell in params["cells"]]
-    assert len(cells_of) == len({tuple(cell) for cell in cells_of}) == 250
+    whole = found["wide/add"][0]["cells"]
+    assert len(whole) == len({tuple(cell) for cell in whole}) == 250
+    assert whole == [cell for n in range(3) for cell in found[f"wide/add/+1/{n}"][0]["cells"]]
+    assert found["wide"][0]["parts"] == ["add"]
+
+
+def test_a_task_of_very_many_cells_is_grouped_twice(tmp_path: Path):
+    arms = [{"name": f"a{n}", "role": "comparator", "engine": "loop", "replica": n} for n in range(11)]
+    workspaces.write(tmp_path, "wide", arms=arms, runs=1000, model="some/model")
+    found = {name: needs for name, _, needs in rows.aggregates(loaded(tmp_path))}
+    assert max(map(len, found.values())) == 100
+    assert list(found["wide/add"]) == ["+2/0", "+2/1"]
+    assert sum(len(needs) for needs in found.values() if not any("aggregates" in path for path in needs.values())) == 11_000
 
 
 def test_many_tasks_are_grouped_before_the_suite(tmp_path: Path):
