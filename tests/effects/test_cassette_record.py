@@ -15,15 +15,46 @@ BODY: dict[str, Any] = {"object": "chat.completion", "id": "c", "choices": [{"me
 
 
 def recording(prompt: str = "p", model: str = "openai/m", run: int = 0, raw: Any = BODY, **skills: str) -> bytes:
-    tape = cassette_record.Recorder(model, None, skills, run)
-    tape.add([{"role": "user", "content": prompt}], raw, BODY)
-    made = tape.cassette(Redactor(["planted-secret"]))
+    made = recorded(prompt, model, run, raw, **skills).data
     assert made is not None
     return made
 
 
+def recorded(
+    prompt: str = "p", model: str = "openai/m", run: int = 0, raw: Any = BODY, **skills: str
+) -> cassette_record.Recording:
+    tape = cassette_record.Recorder(cassette_record.Recorded(model, None, skills, run))
+    tape.add([{"role": "user", "content": prompt}], raw, BODY)
+    return tape.cassette(Redactor(["planted-secret"]))
+
+
 def test_nothing_answered_is_nothing_recorded() -> None:
-    assert cassette_record.Recorder("m", None, {}, 0).cassette(Redactor()) is None
+    tape = cassette_record.Recorder(cassette_record.Recorded("m", None, {}, 0))
+    assert tape.cassette(Redactor()) == (None, None)
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"sk-aaaaaaaaaaaaaaaaaaaa": 1, "sk-bbbbbbbbbbbbbbbbbbbb": 2}, "the same after redaction"),
+        ({"n": float("nan")}, "ValueError"),
+        ({"n": nested(900)}, "RecursionError"),
+        ({"n": "x" * cassettes.MAX_BYTES}, "it would hold 6"),
+    ],
+)
+def test_an_answer_that_cannot_be_kept_costs_the_recording_and_says_why(given: Any, why: str) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "bash", "input": given}
+    made = recorded(raw={"type": "message", "content": [block], "usage": {}})
+    assert made.data is None
+    assert str(made.fault).startswith("no recording is kept: ")
+    assert why in str(made.fault)
 
 
 def test_an_upstream_of_another_form_is_kept_as_a_completion() -> None:

@@ -178,6 +178,7 @@ class Loop(Ours):
         if kind is None and upstream.usage is None:
             # The reference's rule: a session whose usage is not known in full is no measurement.
             kind, detail = "session-error", "usage-unknown: the provider did not say what was used"
+        recording = upstream.recording()
         return Outcome(
             transcript=self._transcript.to_bytes(upstream.redactor),
             usage=upstream.usage,
@@ -191,7 +192,7 @@ class Loop(Ours):
             diagnostics=tuple(dict.fromkeys(upstream.notes)),
             spent_usd=upstream.dollars,
             replayed=upstream.replayed,
-            recording=upstream.recording,
+            recording=recording,
             outage=upstream.outage,
             effort_sent=upstream.effort_sent,
         )

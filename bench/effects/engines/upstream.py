@@ -77,7 +77,7 @@ class Upstream:
         if key is None and provider in model_routes.KEYS:
             remedy = f"set {model_routes.key_names(provider)[0]}"
             raise MissingPart(f"no key for {provider}", where=self.model, remedy=remedy)
-        self._tape = cassette_record.Recorder(self.model, work.effort, self._skills, work.run)
+        self._tape = cassette_record.Recorder(cassette_record.Recorded(self.model, work.effort, self._skills, work.run))
         return key
 
     def close(self) -> None:
@@ -85,10 +85,12 @@ class Upstream:
         if self._player is not None and self._key is not None:
             llm.close_player(self._key)
 
-    @property
     def recording(self) -> bytes | None:
-        """A live session's cassette."""
-        return self._tape.cassette(self.redactor) if self._tape else None
+        """A live session's cassette; where it cannot be kept, a note says why."""
+        made = self._tape.cassette(self.redactor) if self._tape else cassette_record.Recording(None)
+        if made.fault is not None:
+            self.notes.append(made.fault)
+        return made.data
 
     def check_parameters(self) -> None:
         """Decide what is sent, before anything is. Ends the session when the effort would be dropped; notes what else would

@@ -78,10 +78,10 @@ class Traffic:
     """Conversation, turn and field where a replay left its cassette."""
     efforts: Mapping[str, int] = field(default_factory=dict)
     """Effort that the client itself asked for → in how many calls; "" where it asked for none."""
-    side: int = 0
-    """The client's own side requests that a cassette does not hold and that were answered without a model."""
     recording: bytes | None = None
     """The cassette of this session, secrets stripped."""
+    unrecorded: str | None = None
+    """Why what was said cannot be kept as a cassette; the session's own figures stand."""
 
 
 class Door(Protocol):

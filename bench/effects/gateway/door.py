@@ -17,6 +17,7 @@ from pathlib import Path
 import h11
 
 from bench.effects import cassettes
+from bench.effects.cassette_record import Recorded, Recording
 from bench.effects.gateway import SOCKET, Ask, Traffic, ledger, replays
 from bench.effects.gateway.forward import Cut, Forwarder
 from bench.effects.gateway.gate import MESSAGES, Call, Gate
@@ -56,13 +57,12 @@ class SocketDoor:
         self._parts = parts
         ask = parts.ask
         live = parts.player is None
-        self._tape = Tape(ask.model, ask.effort, ask.skills, ask.run) if live else None
+        self._tape = Tape(Recorded(ask.model, ask.effort, ask.skills, ask.run)) if live else None
         self._guard = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._sent: list[str] = []
         self._settled: dict[str, int | None] = {}
         """Calls that came to their end, with the status that the client got; None = cut."""
-        self._side = 0
         self._traffic: Traffic | None = None
         folder.mkdir(mode=0o700)
         self._listener = socket.socket(socket.AF_UNIX)
@@ -120,7 +120,6 @@ class SocketDoor:
             return
         player = self._parts.player
         if player is not None and replays.is_side(judged, player.cassette):
-            self._side += 1
             exchange.answer(replays.side_answer(judged, self.model))
             return
         self._carry(exchange, judged)
@@ -187,6 +186,7 @@ class SocketDoor:
         price = round(dollars, 6) if exact and all(call["status"] != "unaccounted" for call in calls) else None
         replayed = parts.player is not None
         mismatch = parts.player.mismatch if parts.player is not None else None
+        recording = self._tape.cassette(parts.redactor) if self._tape is not None else Recording(None)
         parts.ledger.forget(parts.name)
         return Traffic(
             usage=ledger.counted(calls),
@@ -199,6 +199,6 @@ class SocketDoor:
             foreign=gate.foreign,
             efforts=dict(gate.efforts),
             mismatch=None if mismatch is None else str(mismatch),
-            side=self._side,
-            recording=self._tape.cassette(parts.redactor) if self._tape is not None else None,
+            recording=recording.data,
+            unrecorded=recording.fault,
         )

@@ -6,21 +6,21 @@ are left out, since a replay answers them by itself. Only the Messages API is re
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.effects import cassettes
+from bench.effects.cassette_record import Recorded, Recording
 from bench.effects.cassette_requests import from_anthropic
 from bench.effects.redact import Redactor
 
 
 class Tape:
-    """One session's recording. `model` is its LiteLLM id, `skills` name → text of those offered."""
+    """One session's recording."""
 
-    def __init__(self, model: str, effort: str | None, skills: Mapping[str, str], run: int) -> None:
-        self._model, self._effort, self._skills, self._run = model, effort, dict(skills), run
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
         self._found: dict[str, tuple[str, dict[int, dict[str, Any]]]] = {}
         self._guard = threading.Lock()
 
@@ -28,41 +28,23 @@ class Tape:
         """One answered request of the Messages API and the events of its answer (or the one whole message)."""
         if not body.get("tools") or not events or not _complete(events):
             return
-        request = from_anthropic(self._model, body.get("messages") or [])
-        known: dict[str, Any] = {"model": self._model, "results": []}
-        if request.turn:
-            results = request.results[-1]
-            known["results"] = [{"id": r.id, "error": r.error} for r in results]
-            if results:
-                known["seen"] = cassettes.seen_digest([r.text for r in results])
+        request = from_anthropic(self._recorded.model, body.get("messages") or [])
+        turn = self._recorded.turn(request, [dict(event) for event in events])
         with self._guard:
             _prompt, turns = self._found.setdefault(cassettes.prompt_digest(request.prompt), (request.prompt, {}))
-            turns[request.turn] = {"request": known, "response": [dict(event) for event in events]}
+            turns[request.turn] = turn
 
-    def cassette(self, redactor: Redactor) -> bytes | None:
-        """The recording so far; None when nothing was answered. A conversation is kept up to its first missing turn."""
-        made = []
+    def cassette(self, redactor: Redactor) -> Recording:
+        """The recording so far; empty when nothing was answered. A conversation is kept up to its first missing turn."""
         with self._guard:
-            for digest, (prompt, turns) in self._found.items():
-                whole = [turns[n] for n in range(len(turns)) if all(k in turns for k in range(n + 1))]
-                if whole:
-                    made.append(self._conversation(digest, prompt, whole, redactor))
-        if not made:
-            return None
-        top = {"schema": cassettes.SCHEMA, "model": self._model, "effort": self._effort, "format": "anthropic"}
-        # Not canonical JSON: a model may have said a lone surrogate, which only an escape can hold.
-        text = json.dumps(top | {"conversations": made}, sort_keys=True, allow_nan=False, separators=(",", ":"))
-        return text.encode() + b"\n"
+            found = [(prompt, _from_the_first(turns)) for prompt, turns in self._found.values()]
+        whole = [(prompt, turns) for prompt, turns in found if turns]
+        return self._recorded.cassette("anthropic", whole, redactor) if whole else Recording(None)
 
-    def _conversation(self, digest: str, prompt: str, turns: list[dict[str, Any]], redactor: Redactor) -> dict[str, Any]:
-        return {
-            "prompt": digest,
-            "preview": redactor.text(" ".join(cassettes.normalised(prompt).split()))[:120],
-            "skills": sorted(self._skills),
-            "offer": cassettes.offer_digest(self._skills),
-            "take": self._run,
-            "turns": redactor.value(turns),
-        }
+
+def _from_the_first(turns: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    count = next(n for n in range(len(turns) + 1) if n not in turns)
+    return [turns[n] for n in range(count)]
 
 
 def _complete(events: Sequence[Mapping[str, Any]]) -> bool:

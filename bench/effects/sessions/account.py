@@ -15,6 +15,7 @@ from bench.effects import cassette_record
 from bench.effects.engines import Outcome
 from bench.effects.engines.transcript import dump
 from bench.effects.store import Store
+from bench.errors import CorpusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,11 @@ class Account:
             self.outputs["calls"] = self.store.put(b"".join(calls))
         tapes = [outcome.recording for outcome in outcomes if outcome.recording is not None]
         if tapes:
-            self.outputs["recording"] = self.store.put(cassette_record.merge(tapes))
+            try:
+                self.outputs["recording"] = self.store.put(cassette_record.merge(tapes))
+            except CorpusError as error:  # a session that was paid for is not lost with its recording
+                self.outputs.pop("recording", None)
+                self.diagnostics.append(f"no recording is kept: {error.what}")
         if phase.outcome.error_kind:
             outcome = phase.outcome
             self.fail(str(outcome.error_kind), outcome.error_class or str(outcome.error_kind), outcome.error_detail or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench.effects import cassettes
+from bench.effects.cassette_record import Recorded
 from bench.effects.cassette_requests import from_anthropic
 from bench.effects.gateway.recorder import Tape
 from bench.effects.redact import Redactor
@@ -25,10 +26,10 @@ def body(count: int, **more: Any) -> dict[str, Any]:
 
 
 def test_it_plays_again():
-    tape = Tape(MODEL, "high", {"fix": "text"}, 2)
+    tape = Tape(Recorded(MODEL, "high", {"fix": "text"}, 2))
     tape.add(body(3), SECOND)  # answers may end in any order
     tape.add(body(1), FIRST)
-    data = tape.cassette(Redactor())
+    data = tape.cassette(Redactor()).data
     assert data is not None
     assert b"sk-abcdefghijklmnopqrst" not in data
     parsed = cassettes.parse(data, "tape")
@@ -38,19 +39,28 @@ def test_it_plays_again():
 
 
 def test_a_retried_turn_is_kept_once_and_a_torn_one_not_at_all():
-    tape = Tape(MODEL, None, {}, 0)
+    tape = Tape(Recorded(MODEL, None, {}, 0))
     tape.add(body(1), SECOND)
     tape.add(body(1), FIRST)
     tape.add(body(3), SECOND[:1])
-    data = tape.cassette(Redactor())
+    data = tape.cassette(Redactor()).data
     assert data is not None
     (kept,) = cassettes.parse(data, "tape").conversations
     assert [turn["response"] for turn in kept["turns"]] == [FIRST]
 
 
 def test_a_conversation_whose_beginning_is_missing_is_left_out():
-    tape = Tape(MODEL, None, {}, 0)
+    tape = Tape(Recorded(MODEL, None, {}, 0))
     tape.add(body(3), SECOND)
     tape.add(body(1, tools=[]), FIRST)
     tape.add(body(1), [])
-    assert tape.cassette(Redactor()) is None
+    assert tape.cassette(Redactor()) == (None, None)
+
+
+def test_keys_that_become_the_same_cost_the_recording_alone():
+    tape = Tape(Recorded(MODEL, None, {}, 0))
+    given = {"sk-aaaaaaaaaaaaaaaaaaaa": 1, "sk-bbbbbbbbbbbbbbbbbbbb": 2}
+    tape.add(body(1), [{"type": "message", "content": [CALL | {"input": given}], "usage": {}}])
+    made = tape.cassette(Redactor())
+    assert made.data is None
+    assert made.fault == "no recording is kept: two keys of one object are the same after redaction"

@@ -49,6 +49,15 @@ def test_one_unknown_figure_makes_the_total_unknown(account: Account) -> None:
     assert said["gateway"]["usage"] == {name: 2 * n for name, n in USAGE.items()}
 
 
+def test_recordings_that_make_no_cassette_together_cost_no_session(account: Account) -> None:
+    scripts = [{"prompt": "p", "final": {"text": "Done.", "usage": {"input_tokens": 1, "output_tokens": 1}}}]
+    for model in ("anthropic/claude-sonnet-4-5", "anthropic/claude-opus-4-6"):
+        account.played(Phase("work", None, outcome(recording=authored(model, "anthropic", scripts)), 1.0))
+    assert "recording" not in account.outputs
+    assert body(account)["error_kind"] is None
+    assert "recordings of one model are needed" in body(account)["evidence_diagnostics"][0]
+
+
 def test_a_session_that_never_began_has_no_figures(account: Account) -> None:
     account.fail("infra-error", "setup-failed", "why")
     said = body(account)

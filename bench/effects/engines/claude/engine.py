@@ -166,6 +166,8 @@ class Claude:
         if self._work.expected_skill:
             used, unclear = evidence.skill_used(stream, self._work.expected_skill)
         unclear = (*unclear, *effort.notes(self._work.effort, traffic))
+        if traffic.unrecorded is not None:
+            unclear = (*unclear, traffic.unrecorded)
         if traffic.spent_usd is None:
             unclear = (*unclear, "a call has no known price: the dollars spent are at least the sum told")
         return Outcome(
