@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.core import calendar
+
 CLASSES = ("rate-limit", "usage-limit", "overloaded", "auth", "network", "server")
 MARGIN_S = 15.0
 """After a reset that the service named, before work goes on."""
@@ -32,7 +34,6 @@ _BY_TYPE = {
 }
 _BY_STATUS = {401: "auth", 402: "usage-limit", 403: "auth", 408: "network", 429: "rate-limit", 529: "overloaded"}
 _UNREACHED = {"APIConnectionError", "Timeout", "APITimeoutError", "ConnectError", "ReadTimeout", "ConnectTimeout"}
-_STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):?(\d\d))")
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _LIMITED = {"rejected", "blocked", "exceeded"}
@@ -124,21 +125,10 @@ def _span(text: str, now: float) -> float | None:
 
 def stamp(text: str) -> float | None:
     """Seconds since 1970 of an RFC 3339 moment, None when it is none."""
-    found = _STAMP.fullmatch(text.strip())
-    if found is None:
+    try:
+        return calendar.moment(text.strip()).timestamp()
+    except (ValueError, OverflowError):
         return None
-    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60):
-        return None
-    shift = (int(found[8]) * 3600 + int(found[9]) * 60) * (-1 if found[7] == "-" else 1) if found[7] else 0
-    return float(_days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - shift)
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March."""
-    year -= month <= 2
-    months = (month + 9) % 12
-    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * months + 2) // 5 + day - 1 - 719468
 
 
 def pause(outage: Outage, now: float, *, margin: float = MARGIN_S, fallback: float = FALLBACK_S) -> float:

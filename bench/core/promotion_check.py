@@ -18,6 +18,7 @@ HISTORICAL = 5
 SHARES = (*medians.REVIEW_SHARES, medians.REVIEW_MINIMUM)
 """Figures that are shares, 0 to 1, where they are known."""
 FLAGS = medians.REVIEW_ALL
+TOO_DEEP = "is nested too deeply"
 
 Document = Mapping[str, Any]
 
@@ -47,13 +48,17 @@ def _reasons(document: Document) -> list[str]:
 def faults(document: Any) -> list[str]:
     """What does not hold in a document; empty = everything does. Schema 5 is checked for its form alone."""
     claimed = version(document)
-    if claimed == HISTORICAL:
-        return schema_plain.faults(document, "promotion-5")
-    if claimed != promotion.SCHEMA:
+    if claimed not in (HISTORICAL, promotion.SCHEMA):
         return [f"schema_version is {claimed!r}, and this version reads {HISTORICAL} and {promotion.SCHEMA}"]
-    found = _unwritable(document) or schema_plain.faults(document, "promotion")
-    if found:
-        return found
+    try:
+        if claimed == HISTORICAL:
+            return schema_plain.faults(document, "promotion-5")
+        return _unwritable(document) or schema_plain.faults(document, "promotion") or _contents(document)
+    except RecursionError:
+        return [TOO_DEEP]
+
+
+def _contents(document: Document) -> list[str]:
     try:
         found = [*_arms(document), *_times(document), *_sides(document)]
         return found or _computed(document)

@@ -32,7 +32,7 @@ def faults(workspace: Workspace, record: Record) -> Iterator[str]:
     try:
         data = workspace.store.get(blob.blob)
         document = json.loads(data)
-    except (BenchError, ValueError) as error:
+    except (BenchError, ValueError, RecursionError) as error:
         yield f"{where}: its promotion.json cannot be read: {error}"
         return
     for fault in promotion_check.faults(document):
@@ -65,7 +65,7 @@ def foreign(workspace: Workspace) -> Iterator[tuple[str, list[str], int | None]]
             continue
         try:
             document = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             yield relative, [f"cannot be read: {error.__class__.__name__}"], None
             continue
         yield relative, promotion_check.faults(document), promotion_check.version(document)

@@ -20,9 +20,15 @@ def test_the_library_says_the_same(seconds: int, days: int) -> None:
     assert calendar.later(moment.strftime(FORM), days) == want
 
 
+@pytest.mark.parametrize("days", [10**12, 3_000_000, 10**30])
+def test_days_beyond_the_calendar_are_refused_at_once(days: int) -> None:
+    with pytest.raises(ValueError, match="no such day"):
+        calendar.later("2026-01-01T00:00:00Z", days)
+
+
 @pytest.mark.parametrize(
     "text", ["", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-01-01T00:00:00+00:00", "2026-01-01"]
 )
 def test_what_is_no_stamp(text: str) -> None:
-    with pytest.raises(ValueError, match=r"stamp|day"):
+    with pytest.raises(ValueError, match=r"stamp|day|month"):
         calendar.later(text, 1)

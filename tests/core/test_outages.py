@@ -104,6 +104,24 @@ def test_stamps_are_those_of_datetime(seconds: int, minutes: int):
     assert outages.stamp(datetime.datetime.fromtimestamp(seconds, zone).isoformat()) == seconds
 
 
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2027-01-15T08:10:00Z", 1_800_000_600),
+        ("2027-01-15t08:10:00z", 1_800_000_600),
+        (" 2027-01-15 08:10:00.000000000+00:00 ", 1_800_000_600),
+        ("2027-01-15T13:40:00+0530", 1_800_000_600),
+        ("2027-02-31T00:00:00Z", None),
+        ("2027-13-01T00:00:00Z", None),
+        ("0001-01-01T00:00:00+14:00", -62_135_647_200),
+        ("2027-01-15T08:10:00", None),
+        ("2027-01-15", None),
+    ],
+)
+def test_moments_that_a_service_may_name(text: str, at: float | None):
+    assert outages.stamp(text) == at
+
+
 @given(st.text(max_size=40))
 def test_any_text_is_a_moment_or_none(text: str):
     found = outages.resets({"anthropic-ratelimit-x-reset": text, "retry-after": text}, NOW)

@@ -85,6 +85,19 @@ def test_a_threshold_that_was_taken_out_is_refused_in_words(name: str) -> None:
     assert promotion_check.applicable(found)
 
 
+def test_a_document_that_is_nested_too_deeply_is_refused_in_words() -> None:
+    found: Any = []
+    for _ in range(5000):
+        found = [found]
+    told = promotion_check.faults(DOCUMENTS[0] | {"suite": found})
+    assert told == [promotion_check.TOO_DEEP]
+
+
+def test_an_age_limit_of_a_million_million_days_is_refused_at_once() -> None:
+    told = promotion_check.faults(edited(0, ("evidence", "max_age_days"), 10**12))
+    assert told == ["evidence.max_age_days: 1000000000000 is greater than the maximum of 3650"]
+
+
 @pytest.mark.parametrize(
     ("at", "value"),
     [

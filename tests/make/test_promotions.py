@@ -76,6 +76,10 @@ def test_verify_rechecks_what_was_decided_and_reads_older_files(promoted: Bench)
     read = promoted.doit("verify")
     assert read.code == 0, read.stderr
     assert "is a promotion of schema 5 that no step here made" in read.stdout
+    promoted.path("artifacts/reports/tiny/promotion-odd.json").write_text("[" * 100_000)
+    odd = promoted.doit("verify")
+    assert (odd.code, "Traceback" in odd.stderr) == (1, False)
+    assert "promotion-odd.json: cannot be read: RecursionError" in odd.stderr
     promoted.edit(FILE, '"decision": "promote"', '"decision": "keep_incumbent"')
     edited = promoted.doit("verify")
     assert (edited.code, "promotion.json is not the file that was made" in edited.stderr) == (1, True)
