@@ -10,9 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import yaml
-
-from bench.core import relpath
+from bench.core import relpath, yamlmap
 from bench.errors import CorpusError
 
 MANIFEST = "SKILL.md"
@@ -53,16 +51,13 @@ def describe(skill: str, manifest: bytes) -> Described:
         raise CorpusError("has no YAML front matter", where=where, remedy=remedy)
     if len(found[1]) > MAX_FRONT_MATTER:
         raise CorpusError(f"its front matter is longer than {MAX_FRONT_MATTER} characters", where=where)
-    try:
-        said = yaml.safe_load(found[1])
-    except (yaml.YAMLError, RecursionError, ValueError) as error:  # ValueError: a date such as 2026-13-01
-        raise CorpusError(f"its front matter is not YAML ({error})", where=where) from None
+    said = yamlmap.load("\n" + found[1], where).plain()  # the line of dashes is the file's first
     if not isinstance(said, dict):
         raise CorpusError("its front matter is no mapping", where=where)
     return _described(skill, said, where)
 
 
-def _described(skill: str, said: dict[object, object], where: str) -> Described:
+def _described(skill: str, said: dict[str, object], where: str) -> Described:
     name, description = said.get("name"), said.get("description")
     if not isinstance(name, str) or len(name) > MAX_NAME or not _NAME.fullmatch(name):
         what = f"name {name!r} is not lower-case words joined by hyphens, of at most {MAX_NAME} characters"

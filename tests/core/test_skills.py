@@ -17,6 +17,11 @@ def test_front_matter_is_read() -> None:
     assert skills.describe("greet", b"\xef\xbb\xbf" + GREET).name == "greet"
 
 
+def test_what_stands_beside_the_two_keys_is_the_authors() -> None:
+    said = "name: greet\ndescription: d\ndate: 2026-13-01\nversion: 1.0\nmetadata: {tags: [a, b]}\nallowed-tools: Read"
+    assert skills.describe("greet", front(said)) == Described("greet", "d")
+
+
 def front(text: str) -> bytes:
     return f"---\n{text}\n---\nbody\n".encode()
 
@@ -31,8 +36,14 @@ def front(text: str) -> bytes:
         (front("- a"), "no mapping"),
         (front(""), "no mapping"),
         (front("a: b: c"), "not YAML"),
-        (front("date: 2026-13-01"), "not YAML"),
-        (front("name: !!python/object:os.system {}"), "not YAML"),
+        (front("name: greet\na: b: c"), r"SKILL.md:3:5: not YAML"),
+        (front("name: !!python/object:os.system {}"), "the tag .* is not allowed"),
+        (front("name: greet\nname: greet\ndescription: d"), r"SKILL.md:3:1: the key 'name' stands twice"),
+        (front('version: !!int ""'), "is not a number"),
+        (front("version: !!bool x"), "is neither true nor false"),
+        (front("version: !!timestamp x"), "the tag .* is not allowed"),
+        (front("version: 1" + ":59" * 400), "is not a number"),
+        (front("version: " + "[" * 3000), "nest"),
         (front("description: d"), "name None"),
         (front("name: Greet\ndescription: d"), "name 'Greet'"),
         (front("name: greet-\ndescription: d"), "name 'greet-'"),
@@ -47,7 +58,7 @@ def front(text: str) -> bytes:
 def test_a_wrong_manifest_is_refused_in_one_line(manifest: bytes, why: str) -> None:
     with pytest.raises(CorpusError, match=why) as refused:
         skills.describe("greet", manifest)
-    assert str(refused.value).startswith("greet/SKILL.md: ")
+    assert str(refused.value).startswith("greet/SKILL.md:")
     assert "\n" not in str(refused.value)
 
 
