@@ -18,7 +18,8 @@ TOKENS = {
     "output_tokens": "output",
 }
 """The four usage fields (spec 1.4; input is the uncached remainder) → the price that each is charged at."""
-
+MOST_TOKENS = 10**15
+"""Of one kind in a session: a count beyond it is somebody's mistake, and no sum of dollars holds it exactly."""
 _MILLION = Decimal(1_000_000)
 _CENT_OF_A_CENT = Decimal("0.0001")
 
@@ -34,7 +35,7 @@ def price(usage: Mapping[str, Any] | None, row: Mapping[str, Any] | None) -> flo
     total = Decimal(0)
     for field, kind in TOKENS.items():
         tokens = usage.get(field)
-        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+        if not isinstance(tokens, int) or isinstance(tokens, bool) or not 0 <= tokens <= MOST_TOKENS:
             return None
         if tokens == 0:
             continue

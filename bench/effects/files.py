@@ -97,6 +97,15 @@ def read_regular(path: Path, limit: int) -> bytes:
     return data
 
 
+def read_text(path: Path, limit: int, where: str = "") -> str:
+    """The text of a regular file in UTF-8; `where` names it in the error. Raises CorpusError."""
+    data = read_regular(path, limit)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"is not UTF-8 (byte {error.start})", where=where or str(path)) from None
+
+
 def remove_tree(path: Path) -> None:
     """Delete a file, a link, or a tree whatever modes and depth an agent gave it; absent is fine."""
     removal.remove_tree(path)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.core import corpus, phases, review_artifact, yamlmap
+from bench.core import corpus, phases, review_artifact, schema, yamlmap
 from bench.core.arm_rules import HEADLESS
 from bench.core.skills import INSTALLED, MANIFEST
 from bench.core.suite import Arm, Suite
@@ -47,27 +47,29 @@ def write(script: Path) -> Path:
 def cassette(script: Path) -> bytes:
     """The cassette of a script that lies in corpus/cassettes/."""
     home = script.resolve().parent.parent
-    said = yamlmap.load(files.read_regular(script, LIMIT).decode("utf-8"), script.name).plain()
+    document = yamlmap.load(files.read_text(script, LIMIT), script.name)
+    schema.check(document, "script", script.name)
+    said = document.plain()
     suite = _suite(home, said["suite"])
     try:
         conversations = [talk for entry in said["conversations"] for talk in _talks(said, entry, suite, home)]
     except KeyError as error:
-        remedy = "name a task, arm, move or skill of it"
+        remedy = "name a task, arm, phase, move or skill that there is"
         raise CorpusError(f"{error} is not defined", where=script.name, remedy=remedy) from None
     return authored(said["model"], said["format"], conversations)
 
 
 def _suite(home: Path, name: str) -> Suite:
     arms = home / "arms.yaml"
-    text = files.read_regular(home / f"{name}.yaml", LIMIT).decode("utf-8")
-    arms_text = files.read_regular(arms, LIMIT).decode("utf-8") if arms.is_file() else None
+    text = files.read_text(home / f"{name}.yaml", LIMIT)
+    arms_text = files.read_text(arms, LIMIT) if arms.is_file() else None
     return corpus.parse_suite(text, path=f"{name}.yaml", arms_text=arms_text, arms_path=arms.name)
 
 
 def _talks(said: Mapping[str, Any], entry: Mapping[str, Any], suite: Suite, home: Path) -> Iterator[dict[str, Any]]:
     arm = suite.arm(entry["arm"]) if "arm" in entry else None
     offers = _offers(arm, home) if arm else said["skills"][entry["offers"]] if "offers" in entry else {}
-    texts = {name: files.read_regular(home / path, LIMIT).decode("utf-8") for name, path in offers.items()}
+    texts = {name: files.read_text(home / path, LIMIT) for name, path in offers.items()}
     prompt = entry["asks"] if "asks" in entry else _prompt(suite, entry, arm)
     client = arm is not None and arm.engine == HEADLESS
     start = CLIENT_TOKENS if client else SYSTEM_TOKENS
@@ -79,7 +81,7 @@ def _talks(said: Mapping[str, Any], entry: Mapping[str, Any], suite: Suite, home
             does = _calls(move) if client else _commands(move)
             spoken = (len(move["text"]) + _length(does)) // CHARS_PER_TOKEN + 30
             turns.append({"text": move["text"], **does, "usage": _usage(cached, fresh, spoken)})
-            cached, fresh = cached + fresh, spoken + int(move["back"])
+            cached, fresh = cached + fresh, spoken + move["back"]
         final = {"text": f"Done: {said['moves'][moves[-1]]['text']}", "usage": _usage(cached, fresh, 60)}
         yield {"prompt": prompt, "skills": sorted(texts), "offer": texts, "take": take, "turns": turns, "final": final}
 
@@ -100,6 +102,8 @@ def _prompt(suite: Suite, entry: Mapping[str, Any], arm: Arm | None) -> str:
     if arm is None:
         return text
     phase = entry.get("phase", arm.phases[-1])
+    if phase not in arm.phases:
+        raise KeyError(phase)
     if arm.phases != (phases.WORK,):
         text = prompts.of_phase(phase, text, PLACES)
     return command.prompt(text, arm.expects.get(phase)) if arm.engine == HEADLESS else text

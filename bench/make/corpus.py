@@ -109,8 +109,4 @@ def check_files(workspace: Workspace, steps: Iterable[Step]) -> None:
 
 
 def _text(workspace: Workspace, path: str) -> str:
-    data = files.read_regular(workspace.layout.root / path, LIMIT)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"is not UTF-8 (byte {error.start})", where=path) from None
+    return files.read_text(workspace.layout.root / path, LIMIT, path)

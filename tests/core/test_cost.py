@@ -44,6 +44,7 @@ def test_nothing_used_costs_nothing_even_without_prices() -> None:
         ({**usage(1), "output_tokens": True}, ROW),
         ({**usage(1), "output_tokens": -1}, ROW),
         ({**usage(1), "output_tokens": 1.5}, ROW),
+        ({**usage(1), "output_tokens": 10**40}, ROW),
         (usage(1), {"input": float("nan")}),
         (usage(1), {"input": -1.0}),
         (usage(1), {"input": "3"}),

@@ -298,6 +298,9 @@ def test_init_makes_a_workspace_that_runs(tmp_path: Path):
     other = bench.doit("init", str(tmp_path / "other"))
     assert other.code == 0
     assert bench.doit("init").code == 2
+    below_a_file = bench.doit("init", str(target / "dodo.py" / "x"))
+    assert (below_a_file.code, below_a_file.stdout) == (2, "")
+    assert below_a_file.stderr == f"error: {target}/dodo.py/x: not a directory; name a new directory\n"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from bench.make.commands.base import Guarded
 
 PARTS = ("dodo.py", layout.CORPUS, layout.ORACLES)
 SUITE = "demo"
+OTHER = "name a new directory"
 
 
 class Init(Guarded):
@@ -34,18 +35,25 @@ class Init(Guarded):
 def make(target: Path) -> None:
     """Make a workspace in `target`, which must not exist or be empty. Raises UsageError, MissingPart."""
     source = _scaffold()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError("is not empty", where=str(target), remedy="name a new directory")
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise UsageError("is not empty", where=str(target), remedy=OTHER)
+        _copy(source, target)
+    except OSError as error:
+        why = (error.strerror or "cannot be written").lower()
+        raise files.storage_fault(error, target) or UsageError(why, where=str(target), remedy=OTHER) from None
+    console.say(f"made {target}: cd there and run `doit`; corpus/demo.yaml shows how a suite is written")
+
+
+def _copy(source: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         if (source / part).is_dir():
             shutil.copytree(source / part, target / part, ignore=_only_demo)
         else:
             shutil.copy(source / part, target / part)
-    place = layout.Layout(target)
-    place.artifacts.mkdir()
+    layout.Layout(target).artifacts.mkdir()
     files.write_atomic(target / ".gitignore", f"{layout.ARTIFACTS}/\n__pycache__/\n".encode(), mode=0o644)
-    console.say(f"made {target}: cd there and run `doit`; corpus/demo.yaml shows how a suite is written")
 
 
 def _only_demo(folder: str, names: list[str]) -> set[str]:
