@@ -32,10 +32,10 @@ def of_arm(root: Path, arm: Arm) -> dict[str, str]:
     return {path: (home / path).as_posix() for path in paths(root, arm.overlay) if overlay_arms.skill_of(path) in skills}
 
 
-def check(root: Path, arms: Collection[Arm]) -> None:
-    """Raise CorpusError when an overlay's arms are not exactly those that it touches."""
+def check(root: Path, arms: Collection[Arm], whole: Suite) -> None:
+    """Raise CorpusError when those that carry an overlay of `arms`, of all of a suite, are not exactly those it touches."""
     for overlay in sorted({arm.overlay for arm in arms if arm.overlay}):
-        overlay_arms.check(list(arms), overlay, paths(root, overlay))
+        overlay_arms.check(whole.arms, overlay, paths(root, overlay))
 
 
 def lay(suite: Suite, folder: str, root: Path, arms: str | None) -> Suite:

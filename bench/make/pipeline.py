@@ -52,8 +52,16 @@ class Pipeline:
         """Raise CorpusError for a suite that is about to run and cannot."""
         for name in names:
             matrix.check_ready(self.suites[name], self.matrices[name].arms)
-            overlays.check(self.root, self.suites[name].arms)
+            if not self._laid(name):  # `overlay=` was checked when it chose the arms
+                overlays.check(self.root, self.suites[name].arms, self.written[name])
             plugged.check(self.root, self.matrices[name].arms)
+
+    def whole(self, name: str) -> Suite:
+        """A suite with all of its arms: those of its file whatever `arms=` leaves out, or those that `overlay=` chooses."""
+        return self.suites[name] if self._laid(name) else self.written[name]
+
+    def _laid(self, name: str) -> bool:
+        return overlays.VARIABLE in self.given and name in self.named
 
     def lock(self, suite: str) -> locks.Lock:
         """What `doit relock` resolved for a suite."""

@@ -1,6 +1,7 @@
 """The rows of promotions: one per candidate of a suite, with what its decision is bound to. Nothing is decided here.
 
-A candidate is decided together with every other one that carries its overlay: an overlay is one change (failure mode 15).
+A candidate is decided together with every other one of the suite file that carries its overlay: an overlay is one change
+(failure mode 15), whichever arms a command line names.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ CANDIDATE, COMPARATOR = "candidate", "comparator"
 def rows(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, str | None], dict[str, Any]]]:
     """(name, keyed params, needs, hints) of each candidate that a suite runs, in the suite's order."""
     for name in pipeline.suites:
-        candidates = names(pipeline, name)
-        for candidate in candidates:
-            required = _required(pipeline, name, candidate)
-            params = _params(pipeline, name, candidate, required)
-            file = "promotion.json" if len(candidates) == 1 else f"promotion-{candidate}.json"
-            yield f"{name}/{candidate}", params, _needs(pipeline, name, required, params), {"file": file}
+        # Counted in the file: what a command line leaves out does not move a decision to another place.
+        alone = sum(arm.role == CANDIDATE for arm in pipeline.written[name].arms) == 1
+        for candidate in names(pipeline, name):
+            params = _params(pipeline, name, candidate)
+            file = "promotion.json" if alone else f"promotion-{candidate}.json"
+            yield f"{name}/{candidate}", params, _needs(pipeline, name, params), {"file": file}
 
 
 def applicable(pipeline: Pipeline) -> list[str]:
@@ -44,17 +45,18 @@ def names(pipeline: Pipeline, suite: str) -> list[str]:
     return [arm.name for arm in pipeline.suites[suite].arms if arm.role == CANDIDATE]
 
 
-def _required(pipeline: Pipeline, name: str, candidate: str) -> list[Arm]:
-    suite = pipeline.suites[name]
+def _required(suite: Suite, candidate: str) -> list[Arm]:
     own = suite.arm(candidate)
     if own.overlay is None:
         return [own]
     return [arm for arm in suite.arms if arm.role == CANDIDATE and arm.overlay == own.overlay]
 
 
-def _params(pipeline: Pipeline, name: str, candidate: str, required: list[Arm]) -> dict[str, Any]:
+def _params(pipeline: Pipeline, name: str, candidate: str) -> dict[str, Any]:
     suite, chosen = pipeline.suites[name], pipeline.matrices[name]
     own = suite.arm(candidate)
+    # An arm that `arms=` leaves out has no runs, and one without runs is insufficient.
+    required = _required(pipeline.whole(name), candidate)
     thresholds = {key: value for key, value in suite.promotion.items() if key != "acknowledge"}
     return {
         "suite": name,
@@ -76,12 +78,13 @@ def _relative(overlay: str | None) -> str | None:
     return PurePosixPath(overlay).name if overlay and overlay.startswith(("/", "~")) else overlay
 
 
-def _needs(pipeline: Pipeline, name: str, required: list[Arm], params: dict[str, Any]) -> dict[str, str | None]:
+def _needs(pipeline: Pipeline, name: str, params: dict[str, Any]) -> dict[str, str | None]:
     suite = pipeline.suites[name]
     needs: dict[str, str | None] = {"aggregate": layout.record("aggregate", name)}
-    involved = [*params["comparators"], *(arm for pair in params["pairs"] for arm in pair)]
-    for arm in (suite.arm(one) for one in dict.fromkeys(involved)):
-        needs[f"skill/{arm.name}"] = pipeline.skill_record(name, arm)
+    involved = {*params["comparators"], *(arm for pair in params["pairs"] for arm in pair)}
+    for arm in suite.arms:
+        if arm.name in involved:
+            needs[f"skill/{arm.name}"] = pipeline.skill_record(name, arm)
     wanted = {task["id"] for task in params["tasks"]}
     for task in suite.tasks:
         if task.id in wanted:

@@ -37,6 +37,11 @@ def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
     both = [["incumbent", "candidate"], ["direct", "candidate-direct"]]
     assert [found[name][0]["pairs"] for name in found] == [both, both, [["incumbent", "other"]]]
     assert found["tiny/other"][2] == {"file": "promotion-other.json"}
+    chosen = Pipeline(tmp_path, [], {"arms": "incumbent,candidate"})
+    ((name, params, needs, hints),) = rows(chosen)
+    assert (name, params["pairs"], hints) == ("tiny/candidate", both, {"file": "promotion-candidate.json"})
+    assert "skill/direct" not in needs
+    chosen.check_ready(["tiny"])
     assert {"aggregate", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
     assert found["tiny/candidate"][0]["thresholds"]["min_improvement_pct"] == 5
 
@@ -67,6 +72,30 @@ def test_what_does_not_promote_fails_only_who_asked_for_it(promoted: Bench, word
     asked = promoted.doit(word, STEP)
     assert asked.code == 1
     assert f"error: promotion tiny/candidate is {decision}" in asked.stderr
+
+
+@pytest.mark.slow
+def test_a_pair_of_an_overlay_that_the_command_line_leaves_out_is_not_promoted_unseen(promoted: Bench) -> None:
+    """Failure mode 15, by way of `arms=`."""
+    suite = json.loads(promoted.path("corpus/tiny.yaml").read_text())
+    suite["arms"] += ARMS[2:4]
+    promoted.path("corpus/tiny.yaml").write_text(json.dumps(suite))
+    workspaces.commit(promoted.root)
+    arms = "arms=nop,gold,incumbent,candidate"
+    done = promoted.doit("suite:tiny", arms)
+    assert done.code == 0, done.stderr
+    assert "promotion tiny/candidate: insufficient_evidence" in done.stdout
+    assert [step for step in done.did if step.startswith("session:")] == []
+    assert "the arm candidate-direct is UNKNOWN" in promoted.doit(STEP, arms).stdout
+    applied = promoted.doit("apply:tiny/candidate", arms)
+    assert (applied.code, "NOT PROMOTED" in applied.stderr) == (1, True), applied.stderr
+
+
+@pytest.mark.slow
+def test_a_candidate_without_its_incumbent_is_planned_and_decides_nothing(promoted: Bench) -> None:
+    done = promoted.doit("suite:tiny", "arms=nop,gold,candidate")
+    assert done.code == 0, done.stderr
+    assert "promotion tiny/candidate: insufficient_evidence" in done.stdout
 
 
 @pytest.mark.slow
