@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h11
 
@@ -23,7 +24,7 @@ from bench.effects.gateway.forward import Cut, Forwarder
 from bench.effects.gateway.gate import MESSAGES, Call, Gate
 from bench.effects.gateway.ledger import Ledger
 from bench.effects.gateway.recorder import Tape
-from bench.effects.gateway.wire import Answer, Asked, Exchange, Oversized, refusal
+from bench.effects.gateway.wire import Answer, Asked, Bound, Crowded, Exchange, Oversized, refusal
 from bench.effects.redact import Redactor
 
 SETTLE_S = 5.0
@@ -58,11 +59,15 @@ class SocketDoor:
         ask = parts.ask
         live = parts.player is None
         self._tape = Tape(Recorded(ask.model, ask.effort, ask.skills, ask.run)) if live else None
-        self._guard = threading.Lock()
+        self._bound = Bound()
+        self._guard = threading.Condition()
+        self._closing = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._sent: list[str] = []
         self._settled: dict[str, int | None] = {}
         """Calls that came to their end, with the status that the client got; None = cut."""
+        self._missed: set[str] = set()
+        """Calls whose lines were waited for in vain: nothing waits for them again."""
         self._traffic: Traffic | None = None
         folder.mkdir(mode=0o700)
         self._listener = socket.socket(socket.AF_UNIX)
@@ -78,15 +83,8 @@ class SocketDoor:
                 return
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="model call").start()
 
-    def _hold(self, connection: socket.socket) -> None:
-        """Have a connection cut when the door is revoked. Raises Cut when it is already."""
-        with self._guard:
-            if self._parts.gate.is_shut:
-                raise Cut
-            self._sockets.add(connection)
-
     def _serve(self, connection: socket.socket) -> None:
-        exchange = Exchange(connection)
+        exchange = Exchange(connection, self._bound)
         with self._guard:
             crowded = len(self._sockets) >= 2 * MOST_CONNECTIONS  # each call holds two
             self._sockets.add(connection)
@@ -104,6 +102,7 @@ class SocketDoor:
         finally:
             with self._guard:
                 self._sockets.discard(connection)
+            exchange.release()
             connection.close()
 
     def _last(self, exchange: Exchange, answer: Answer) -> None:
@@ -111,7 +110,10 @@ class SocketDoor:
             exchange.answer(answer, last=True)
 
     def _one(self, exchange: Exchange, asked: Asked) -> None:
-        judged = self._parts.gate.judge(asked)
+        try:
+            judged = self._parts.gate.judge(asked)
+        except Crowded:
+            judged = refusal(529, "overloaded_error", "the requests that run now leave no room for this one")
         if isinstance(judged, Call) and self._over_budget():
             self._parts.gate.shut("budget")
             judged = self._parts.gate.judge(asked)
@@ -125,22 +127,36 @@ class SocketDoor:
         self._carry(exchange, judged)
 
     def _carry(self, exchange: Exchange, call: Call) -> None:
-        with self._guard:
-            number = str(len(self._sent))
-            self._sent.append(number)
-        held: list[socket.socket] = []
-
-        def hold(connection: socket.socket) -> None:
-            self._hold(connection)
-            held.append(connection)
-
-        status: int | None = None
+        carried = _Carried(self, call)
         try:
-            status, events = self._parts.forwarder.carry(call, number, exchange, hold)
+            self._parts.forwarder.carry(call, carried.number, exchange, carried)
         finally:
-            with self._guard:
-                self._settled[number] = status
-                self._sockets -= set(held)
+            carried.end()
+
+    def _number(self) -> str:
+        """The number of a call that goes out now. Raises Cut where the door is shut."""
+        with self._guard:
+            if self._parts.gate.is_shut:
+                raise Cut
+            self._sent.append(str(len(self._sent)))
+            return self._sent[-1]
+
+    def _hold(self, connection: socket.socket) -> None:
+        """Have a connection cut when the door is revoked. Raises Cut when it is already."""
+        with self._guard:
+            if self._parts.gate.is_shut:
+                raise Cut
+            self._sockets.add(connection)
+
+    def _settle(self, number: str, status: int | None, held: set[socket.socket]) -> None:
+        """A call has come to its end; what it is told first counts."""
+        with self._guard:
+            self._settled.setdefault(number, status)
+            self._sockets -= held
+            self._guard.notify_all()
+
+    def _record(self, call: Call, events: list[dict[str, Any]]) -> None:
+        """Keep an answered call."""
         if self._tape is not None and call.path == MESSAGES:
             self._tape.add(call.body, events)
 
@@ -150,8 +166,16 @@ class SocketDoor:
             return False
         with self._guard:
             settled = set(self._settled)
-        lines = self._parts.ledger.wait(self._parts.name, settled, BUDGET_SETTLE_S)
-        return ledger.spent(lines)[0] >= limit
+        return ledger.spent(self._lines(settled, BUDGET_SETTLE_S))[0] >= limit
+
+    def _lines(self, calls: set[str], seconds: float) -> list[dict[str, Any]]:
+        """The session's lines; those of these calls are waited for, once."""
+        with self._guard:
+            awaited = calls - self._missed
+        lines = self._parts.ledger.wait(self._parts.name, awaited, seconds)
+        with self._guard:
+            self._missed |= awaited - {str(line.get("call")) for line in lines}
+        return lines
 
     def revoke(self) -> None:
         """As the seam says."""
@@ -165,23 +189,28 @@ class SocketDoor:
     def close(self) -> Traffic:
         """As the seam says."""
         self.revoke()
-        with self._guard:
+        with self._closing:
             if self._traffic is None:
                 with contextlib.suppress(OSError):
                     self._listener.shutdown(socket.SHUT_RDWR)
                 self._listener.close()
                 shutil.rmtree(self.folder, ignore_errors=True)
-                self._traffic = self._told()
-                self._parts.closed()
+                try:
+                    self._traffic = self._told()
+                finally:
+                    self._parts.closed()
             return self._traffic
 
     def _told(self) -> Traffic:
         parts, gate = self._parts, self._parts.gate
-        sent = list(self._sent)
-        lines = parts.ledger.wait(parts.name, sent, SETTLE_S)
+        with self._guard:
+            # They were cut; each has only to say so.
+            self._guard.wait_for(lambda: len(self._settled) == len(self._sent), SETTLE_S)
+            sent, settled = list(self._sent), dict(self._settled)
+        lines = self._lines(set(sent), SETTLE_S)
         known = {line.get("call") for line in lines}
         calls = [ledger.entry(line) for line in lines]
-        calls += [ledger.lost(self.model, self._settled.get(number)) for number in sent if number not in known]
+        calls += [ledger.lost(self.model, settled.get(number)) for number in sent if number not in known]
         dollars, exact = ledger.spent(lines)
         price = round(dollars, 6) if exact and all(call["status"] != "unaccounted" for call in calls) else None
         replayed = parts.player is not None
@@ -202,3 +231,23 @@ class SocketDoor:
             recording=recording.data,
             unrecorded=recording.fault,
         )
+
+
+class _Carried:
+    """One call on its way, as the forwarder tells of it."""
+
+    def __init__(self, door: SocketDoor, call: Call) -> None:
+        self._door, self._call = door, call
+        self._held: set[socket.socket] = set()
+        self.number = door._number()
+
+    def hold(self, connection: socket.socket) -> None:
+        self._door._hold(connection)
+        self._held.add(connection)
+
+    def answered(self, status: int, events: list[dict[str, Any]]) -> None:
+        self._door._record(self._call, events)
+        self._door._settle(self.number, status, set())
+
+    def end(self) -> None:
+        self._door._settle(self.number, None, self._held)

@@ -9,7 +9,7 @@ import http.client
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from bench.effects.gateway.gate import Call
 from bench.effects.gateway.wire import Answer, Exchange, refusal
@@ -21,9 +21,25 @@ _TIMEOUT_S = 1900.0
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
 _KINDS |= {413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
 
+_LAST = ("message_stop", "response.completed")
+"""Events after which a client waits for nothing more."""
+
 
 class Cut(Exception):
     """The stream ended before its end."""
+
+
+class Watch(Protocol):
+    """Who follows one call."""
+
+    def hold(self, connection: socket.socket) -> None:
+        """Told of the connection to the proxy, so that it can be cut. Raises Cut."""
+        ...
+
+    def answered(self, status: int, events: list[dict[str, Any]]) -> None:
+        """Told once, before the end of a whole answer goes out, so that a client that has read it can end at once. `events`
+        of a good answer (or its one whole message) in the client's protocol."""
+        ...
 
 
 class Forwarder:
@@ -32,33 +48,26 @@ class Forwarder:
     def __init__(self, port: int, key: str, redactor: Redactor) -> None:
         self._port, self._key, self._redactor = port, key, redactor
 
-    def carry(
-        self, call: Call, number: str, exchange: Exchange, hold: Callable[[socket.socket], None]
-    ) -> tuple[int, list[dict[str, Any]]]:
-        """Status and, of a good answer, its events (or its one whole message) in the client's protocol.
-
-        `hold` is told of the connection to the proxy, so that it can be cut. Raises Cut, OSError.
-        """
+    def carry(self, call: Call, number: str, exchange: Exchange, watch: Watch) -> None:
+        """The call to the proxy and its answer to the client. Raises Cut, OSError."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
         try:
             try:
                 connection.connect()
             except ConnectionError:
-                made = refusal(502, "api_error", "the model gateway does not answer")
-                exchange.answer(made)
-                return made.status, []
+                self._tell(refusal(502, "api_error", "the model gateway does not answer"), exchange, watch)
+                return
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            hold(connection.sock)
+            watch.hold(connection.sock)
             connection.request("POST", call.path, call.data, self._headers(call, number))
             response = connection.getresponse()
             kind = response.headers.get("content-type") or "application/json"
             if response.status >= 400:
-                made = self.error(response.status, response.read(1 << 20))
-                exchange.answer(made)
-                return made.status, []
-            if not kind.startswith("text/event-stream"):
-                return self._whole(response, kind, exchange)
-            return response.status, self._stream(response, kind, exchange)
+                self._tell(self.error(response.status, response.read(1 << 20)), exchange, watch)
+            elif kind.startswith("text/event-stream"):
+                self._stream(response, kind, exchange, watch)
+            else:
+                self._tell(Answer(response.status, response.read(), kind), exchange, watch)
         except http.client.HTTPException as fault:
             raise Cut(type(fault).__name__) from None
         finally:
@@ -68,14 +77,14 @@ class Forwarder:
         ours = {"authorization": f"Bearer {self._key}", "content-type": "application/json", "x-assay-call": number}
         return {**call.headers, **ours}
 
-    def _whole(self, response: http.client.HTTPResponse, kind: str, exchange: Exchange) -> tuple[int, list[dict[str, Any]]]:
-        data = response.read()
-        exchange.answer(Answer(response.status, data, kind))
-        parsed = _json(data)
-        return response.status, [parsed] if isinstance(parsed, dict) else []
+    def _tell(self, made: Answer, exchange: Exchange, watch: Watch) -> None:
+        parsed = _json(made.body) if made.status < 400 else None
+        watch.answered(made.status, [parsed] if isinstance(parsed, dict) else [])
+        exchange.answer(made)
 
-    def _stream(self, response: http.client.HTTPResponse, kind: str, exchange: Exchange) -> list[dict[str, Any]]:
+    def _stream(self, response: http.client.HTTPResponse, kind: str, exchange: Exchange, watch: Watch) -> None:
         seen: list[dict[str, Any]] = []
+        told = False
         exchange.begin(response.status, kind)
         for frame in frames(response.read1):
             event = event_of(frame)
@@ -84,9 +93,13 @@ class Forwarder:
                 frame = b"event: error\ndata: " + json.dumps(event).encode() + b"\n\n"
             if event is not None:
                 seen.append(event)
+                if event.get("type") in _LAST and not told:
+                    told = True
+                    watch.answered(response.status, seen)
             exchange.chunk(frame)
+        if not told:
+            watch.answered(response.status, seen)
         exchange.end()
-        return seen
 
     def _reworded(self, event: Mapping[str, Any]) -> dict[str, Any]:
         error = event.get("error")

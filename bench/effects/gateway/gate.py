@@ -95,6 +95,8 @@ _OWN_TOOLS = (
 )
 """Kinds of tools that the client runs; any other kind is run by the provider."""
 MOST_NOTED = 200
+DEEPEST = 200
+"""Levels of a conversation: it is read, compared and redacted by functions that call themselves for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,56 +136,63 @@ class Gate:
         return self._shut is not None
 
     def judge(self, asked: Asked) -> Call | Answer:
-        """A call, or the answer that it gets instead."""
+        """A call, or the answer that it gets instead. The body of a request that its head bars is not read."""
         barred = self._barred(asked)
         if barred is not None:
             return barred
+        data = asked.read()
         try:
-            body = json.loads(asked.body)
-        except (ValueError, RecursionError):
+            return self._judged(asked, data)
+        except RecursionError:
+            return self._malformed(asked, "the request is nested too deeply")
+
+    def _judged(self, asked: Asked, data: bytes) -> Call | Answer:
+        try:
+            body = json.loads(data)
+        except ValueError:
             body = None
         if not isinstance(body, dict):
             return self._malformed(asked, "the request's body is no JSON object")
         if body.get("model") != self._model:
-            return self.note(asked, "model", model=str(body.get("model"))[:100])
+            return self._note(asked, "model", model=str(body.get("model"))[:100])
+        if _deep(body.get("messages")):
+            return self._malformed(asked, f"messages: nested more than {DEEPEST} levels deep")
         if not _shaped(body.get("messages")):
             return self._malformed(asked, "messages: not a list of messages")
         if not _runs_itself(body.get("tools")):
-            return self.note(asked, "server tool")
+            return self._note(asked, "server tool")
         if asked.path == COUNT:
-            return Answer(200, json.dumps({"input_tokens": estimate(asked.body)}).encode())
+            return Answer(200, json.dumps({"input_tokens": estimate(data)}).encode())
         kept = _rebuilt(asked.path, body)
+        sent = json.dumps(kept).encode()
         with self._guard:
             effort = _effort(body)
             if effort in self.efforts or len(self.efforts) < MOST_NOTED:
                 self.efforts[effort] = self.efforts.get(effort, 0) + 1
-        try:
-            return Call(asked.path, kept, _kept(asked), json.dumps(kept).encode())
-        except RecursionError:
-            return self._malformed(asked, "the request is nested too deeply")
+        return Call(asked.path, kept, _kept(asked), sent)
 
     def _barred(self, asked: Asked) -> Answer | None:
         """Why a request is not even read."""
         if asked.method == "HEAD":
             return Answer(404, b"")  # a client's look whether anybody is there
         if self._shut is not None:
-            return self.note(asked, self._shut)
+            return self._note(asked, self._shut)
         if asked.method != "POST" or asked.path not in (*FIELDS, COUNT):
-            return self.note(asked, "route")
+            return self._note(asked, "route")
         known = self._knows(asked)
         if not known or (self._client and not asked.headers.get("user-agent", "").startswith(self._client)):
             with self._guard:
                 self.foreign += 1
-        return None if known else self.note(asked, "key")
+        return None if known else self._note(asked, "key")
 
     def _malformed(self, asked: Asked, why: str) -> Answer:
-        return self.note(asked, "body", refusal(400, "invalid_request_error", why))
+        return self._note(asked, "body", refusal(400, "invalid_request_error", why))
 
     def _knows(self, asked: Asked) -> bool:
         given = [asked.headers.get("x-api-key"), asked.headers.get("authorization", "").removeprefix("Bearer ") or None]
         return any(hmac.compare_digest(key.encode(), self._placeholder.encode()) for key in given if key is not None)
 
-    def note(self, asked: Asked, why: str, answer: Answer | None = None, model: str | None = None) -> Answer:
+    def _note(self, asked: Asked, why: str, answer: Answer | None = None, model: str | None = None) -> Answer:
         """Keep a refusal, and give its answer: 403, which ends a client at once where 401 and 500 are tried again."""
         entry = {"why": why, "method": asked.method[:20], "path": asked.path[:200]} | ({"model": model} if model else {})
         with self._guard:
@@ -210,6 +219,16 @@ def _effort(body: Mapping[str, Any]) -> str:
 def estimate(body: bytes) -> int:
     """Tokens of a request, four bytes each: an answer to the client's question that asks no provider."""
     return max(1, len(body) // 4)
+
+
+def _deep(value: Any) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST):
+        inner = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
+        level = [part for part in inner if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _shaped(messages: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 
@@ -83,13 +84,13 @@ class LiteLLMGateway:
         return self._proxy
 
     def close(self) -> None:
-        """As the seam says."""
+        """As the seam says. What one part raises is raised when all the others are closed."""
         self._ending.set()
-        with self._guard:
-            for door in list(self._doors.values()):
-                door.close()
-            if self._replays is not None:
-                self._replays.close()
+        with self._guard, contextlib.ExitStack() as parts:
             if self._proxy is not None:
-                self._proxy.close()
+                parts.callback(self._proxy.close)
+            if self._replays is not None:
+                parts.callback(self._replays.close)
+            for door in list(self._doors.values()):
+                parts.callback(door.close)
             self._replays = self._proxy = self._ledger = None

@@ -18,7 +18,7 @@ KEY = "sk-door-0123456789"
 
 def ask(body: Any, path: str = MESSAGES, **headers: str) -> Asked:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Asked("POST", path, {"x-api-key": KEY} | headers, data)
+    return Asked("POST", path, {"x-api-key": KEY} | headers, lambda: data)
 
 
 def test_the_public_fields_pass_and_no_other():
@@ -77,6 +77,13 @@ def test_the_key_may_come_in_either_header_and_goes_no_further(path: str):
         ({"model": "m", "messages": [{"content": 3}]}, {}, 400, "body"),
         ({"model": "m", "messages": [{"tool_calls": ["x"]}]}, {}, 400, "body"),
         (b'{"model": "m", "system": ' + b"[" * 900 + b"]" * 900 + b"}", {}, 200, ""),
+        (
+            b'{"model": "m", "messages": [{"content": ' + b'[{"content": ' * 450 + b"[]" + b"}]" * 450 + b"}]}",
+            {},
+            400,
+            "body",
+        ),
+        (b'{"model": "m", "messages": [{"tool_call_id": ' + b"[" * 900 + b"]" * 900 + b"}]}", {}, 400, "body"),
         ({"model": "m", "tools": [{"type": "web_fetch_20250910"}]}, {}, 403, "server tool"),
         ({"model": "m", "tools": [{"type": "code_execution_20250825"}]}, {}, 403, "server tool"),
         ({"model": "m", "tools": [{"type": 3}]}, {}, 403, "server tool"),
@@ -92,6 +99,22 @@ def test_refusals_are_noted(body: Any, headers: dict[str, str], status: int, why
     assert (found.status, [entry["why"] for entry in made.refused]) == (status, [why])
     assert made.foreign == (why == "key")
     assert json.loads(found.body)["type"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("POST", "/v1/embeddings", {}),
+        ("GET", MESSAGES, {}),
+        ("HEAD", "/", {}),
+        ("POST", MESSAGES, {"x-api-key": "other"}),
+    ],
+)
+def test_what_the_head_bars_is_not_read(method: str, path: str, headers: dict[str, str]):
+    read: list[bool] = []
+    asked = Asked(method, path, {"x-api-key": KEY} | headers, lambda: bytes(read.append(True) or 0))
+    assert isinstance(Gate("m", KEY).judge(asked), Answer)
+    assert not read
 
 
 def test_tools_of_the_client_pass():
@@ -131,7 +154,7 @@ def test_no_more_is_noted_than_can_be_read():
 
 @given(st.text(max_size=60), st.text(max_size=60), st.binary(max_size=60))
 def test_nothing_but_the_key_opens_it(method: str, target: str, body: bytes):
-    found = Gate("m", KEY).judge(Asked(method, target, {"authorization": target}, body))
+    found = Gate("m", KEY).judge(Asked(method, target, {"authorization": target}, lambda: body))
     assert isinstance(found, Answer)
     assert found.status in (403, 404)
 

@@ -1,0 +1,172 @@
+"""A door between a client and what stands for the proxy: what is known of a call by the time that its answer is read."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.effects import clock
+from bench.effects.gateway import SOCKET, Ask
+from bench.effects.gateway.door import Fittings, SocketDoor
+from bench.effects.gateway.forward import Forwarder
+from bench.effects.gateway.gate import Gate
+from bench.effects.gateway.ledger import Ledger
+from bench.effects.gateway.wire import MAX_BODY
+from bench.effects.redact import Redactor
+from tests.effects.gateway.clients import Connection, call, message
+from tests.effects.gateway.provider import EVENTS, MESSAGE
+from tests.effects.gateway.serving import Serving
+
+MODEL = "claude-sonnet-4-5"
+
+
+class Upstream(Serving):
+    """Use as a context. Calls whose numbers are in `told` have a line in the ledger before their answer; a stream stops
+    after its last event until `end` is set."""
+
+    def __init__(self, ledger: Path) -> None:
+        super().__init__(_Handler)
+        self.ledger = ledger
+        self.told: set[str] = set()
+        self.end = threading.Event()
+
+    def account(self, number: str) -> None:
+        if number in self.told:
+            usage = {"prompt_tokens": 1, "completion_tokens": 1}
+            line = {"session_id": "s", "call": number, "upstream_id": number, "status": "ok", "native_usage": usage}
+            with self.ledger.open("a") as file:
+                file.write(json.dumps(line | {"list_price_usd": 0.001}) + "\n")
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    owner: Upstream
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.owner.account(self.headers["x-assay-call"])
+        self.send_response(200)
+        if not body.get("stream"):
+            data = json.dumps(MESSAGE).encode()
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+            return
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for event in EVENTS:
+            data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.owner.end.wait(60)
+        with contextlib.suppress(OSError):
+            self.wfile.write(b"0\r\n\r\n")
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Iterator[Upstream]:
+    with Upstream(tmp_path / "usage.jsonl") as made:
+        yield made
+        made.end.set()
+
+
+Opened = tuple[SocketDoor, list[str]]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, upstream: Upstream) -> Iterator[Callable[..., Opened]]:
+    """Makes a door, and a list that grows when it is closed."""
+    doors: list[SocketDoor] = []
+
+    def make(**more: Any) -> Opened:
+        closed: list[str] = []
+        ask = Ask(**({"session": "s", "model": f"anthropic/{MODEL}"} | more))
+        forwarder = Forwarder(int(upstream.address.rpartition(":")[2]), "sk-minted", Redactor())
+        gate, ledger = Gate(MODEL, "sk-door-key"), Ledger(upstream.ledger)
+        parts = Fittings(ask, "s", gate, forwarder, ledger, Redactor(), None, lambda: closed.append("closed"))
+        doors.append(SocketDoor(tmp_path / f"d{len(doors)}", MODEL, "sk-door-key", parts))
+        return doors[-1], closed
+
+    yield make
+    for door in doors:
+        door.close()
+
+
+def test_a_client_may_end_as_soon_as_it_has_read_the_last_event(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told = {"0"}
+    door, _closed = opened()
+    connection = Connection(str(door.folder / SOCKET))
+    headers = {"x-api-key": door.placeholder}
+    connection.request("POST", "/v1/messages", json.dumps(message(door, stream=True)), headers)
+    response, read = connection.getresponse(), b""
+    while b"message_stop" not in read:
+        read += response.read1(100_000)
+    traffic = door.close()
+    connection.close()
+    assert traffic.recording is not None
+    assert [entry["status"] for entry in traffic.calls] == ["ok"]
+
+
+def test_a_door_that_waits_for_its_last_lines_can_be_revoked(opened: Callable[..., Opened]):
+    door, _closed = opened()
+    assert call(door, message(door))[0] == 200
+    closing = threading.Thread(target=door.close)
+    closing.start()
+    while door.folder.exists():
+        clock.sleep(0.01)
+    began = clock.monotonic()
+    door.revoke()
+    assert clock.monotonic() - began < 2
+    closing.join()
+
+
+def test_a_call_whose_line_is_lost_is_waited_for_once(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told = {"1", "2", "3", "4"}
+    door, _closed = opened(budget_usd=1.0)
+    assert [call(door, message(door))[0] for _ in range(2)] == [200, 200]
+    began = clock.monotonic()
+    assert [call(door, message(door))[0] for _ in range(3)] == [200, 200, 200]
+    traffic = door.close()
+    assert clock.monotonic() - began < 2
+    assert [entry["status"] for entry in traffic.calls] == ["ok", "ok", "ok", "ok", "unaccounted"]
+    assert traffic.usage is None
+
+
+def test_large_requests_side_by_side_are_told_to_come_again(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told = {"0", "1"}
+    door, _closed = opened()
+    large = "x" * (MAX_BODY // 2)
+    first = Connection(str(door.folder / SOCKET))
+    headers = {"x-api-key": door.placeholder}
+    first.request("POST", "/v1/messages", json.dumps(message(door, stream=True, system=large)), headers)
+    response = first.getresponse()
+    status, said = call(door, message(door, system=large))
+    assert (status, json.loads(said)["error"]["type"]) == (529, "overloaded_error")
+    assert call(door, message(door))[0] == 200
+    upstream.end.set()
+    response.read()
+    first.close()
+    again = clock.monotonic() + 10
+    while call(door, message(door, system=large))[0] != 200 and clock.monotonic() < again:
+        clock.sleep(0.05)
+    assert clock.monotonic() < again
+
+
+def test_lines_that_cannot_be_read_leave_nothing_open(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.ledger.mkdir()
+    door, closed = opened()
+    assert door.close().calls == ()
+    assert door.close() is door.close()
+    assert closed == ["closed"]
+    assert not door.folder.exists()
