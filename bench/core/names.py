@@ -66,17 +66,17 @@ def check_path(path: str, where: str, *, root: bool = False) -> str:
 
     Raises CorpusError naming what is wrong.
     """
-    fault = None if root and path == "." else relpath.fault(path) or _odd_start(path)
+    fault = None if root and path == "." else relpath.fault(path) or _odd(path)
     if fault:
         raise CorpusError(f"the path {shown(path)} {fault}", where=where, remedy="give a relative path inside its directory")
     return path
 
 
-def _odd_start(path: str) -> str | None:
+def _odd(path: str) -> str | None:
     if path.startswith(("-", "~")):
         return f"starts with {path[0]!r}"
     if path[1:2] == ":":
-        return "is absolute"
+        return "starts like a drive"
     unseen = _unseen(path)
     return f"contains {unseen}" if unseen else None
 

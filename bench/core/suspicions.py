@@ -67,7 +67,8 @@ def identical_churn(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def warnings(rows: Sequence[Row]) -> list[dict[str, str]]:
-    """[{kind, detail}] over the rows of a task or a suite; calibration arms are left out, since they never compete."""
+    """[{kind, detail}] over the rows of a task or a suite. Calibration arms never compete, and count only where the sandbox
+    was left out: their verdicts calibrate."""
     measured = [row for row in rows if row["role"] != CALIBRATION]
     return [
         *_unsafe(rows),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import alarms, cost, junit, labels, outcome, review_artifact, review_outcome, verdict
+from bench.core import alarms, asked, cost, junit, labels, outcome, planted, review_artifact, review_outcome, verdict
 from bench.core.markers import VARIABLES
 from bench.core.outcome import Authored
 from bench.core.records import FINAL, NOT_RUN, Record
@@ -144,14 +144,14 @@ def _grade(job: Job, context: Context, changes: Changes, *, with_oracle: bool) -
     oracle = None
     if "oracle" in inputs and with_oracle:
         oracle = staging.hidden(context.store, inputs["oracle"], dict(params.get("aliases") or {}))
-    planted = alarms.planted(staged.added(changes), oracle.pythonpath if oracle else ())
+    left_out = planted.found(staged.added(changes), oracle.pythonpath if oracle else ())
     found = None
-    with staging.view(staged, changes, remove=tuple(path for path, _ in planted)) as view:
+    with staging.view(staged, changes, remove=tuple(path for path, _ in left_out)) as view:
         authored = _authored(view, params, context)
         if oracle:
             found = _judged(view, oracle, job, staged)
     patch = patches.of_changes(changes, staged.template, staged.commit, cancel=context.cancel) if changes.any else EMPTY
-    return Graded(authored, found, patch, planted)
+    return Graded(authored, found, patch, left_out)
 
 
 def _authored(view: View, params: Mapping[str, Any], context: Context) -> Authored:
@@ -195,7 +195,7 @@ def _alarms(job: Job, context: Context, changes: Changes, graded: Graded, transc
         *alarms.of_planted(graded.planted),
         *alarms.of_oddities(changes.oddities),
         *alarms.of_attributes(texts),
-        *alarms.of_verdict_files(texts, alarms.commands(transcript)),
+        *alarms.of_verdict_files(texts, asked.commands(transcript)),
         *_asked(transcript, job.inputs["session"]),
         *alarms.of_names(transcript, _secrets(job, context, changes)),
         *(alarms.alarm(kind, detail) for kind, detail in (graded.oracle.alarms if graded.oracle else ())),
@@ -204,7 +204,7 @@ def _alarms(job: Job, context: Context, changes: Changes, graded: Graded, transc
 
 
 def _asked(transcript: bytes, session: Record) -> list[dict[str, str]]:
-    return [*alarms.of_probing(alarms.commands(transcript)), *alarms.of_gateway(session.body.get("gateway"))]
+    return [*alarms.of_probing(asked.commands(transcript)), *alarms.of_gateway(session.body.get("gateway"))]
 
 
 def _secrets(job: Job, context: Context, changes: Changes) -> list[str]:

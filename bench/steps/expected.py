@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bench.core import alarms, junit, verdict
+from bench.core import junit, planted, verdict
 from bench.core.verdict import Ended, Expected, Report
 from bench.effects.changes import Changes
 from bench.effects.context import Context, Job, Made
@@ -40,8 +40,8 @@ def make(job: Job, context: Context) -> Made:
 
 
 def _runs(staged: Stage, oracle: Hidden, state: Changes, seconds: float, times: int) -> list[Run]:
-    planted = alarms.planted(staged.added(state), oracle.pythonpath)
-    with staging.view(staged, state, remove=tuple(path for path, _ in planted)) as view:
+    left_out = planted.found(staged.added(state), oracle.pythonpath)
+    with staging.view(staged, state, remove=tuple(path for path, _ in left_out)) as view:
         return [
             verifiers.hidden(view, oracle, seconds=seconds, scratch=staged.scratch, cancel=staged.cancel)
             for _ in range(times)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.core import alarms, verdict
+from bench.core import planted, verdict
 from bench.core.verdict import Ended, Expected, Verdict
 from bench.effects import changes
 from bench.effects.changes import Changes
@@ -62,7 +62,7 @@ class Arena(Room):
         """The verdict as a cell comes to it."""
         seen = self.collect()
         added = [e.path for e in seen.entries if not (self.template / e.path).exists()]
-        self.planted = [path for path, _ in alarms.planted(added, ["src"])]
+        self.planted = [path for path, _ in planted.found(added, ["src"])]
         run = self.hidden({"test_hidden.py": self.hidden_text}, view=self.view(tuple(self.planted)), seconds=seconds)
         self.run = run
         return verdict.judge(Ended(run.exit, run.limit, run.channel), run.nonce, expected)

@@ -1,6 +1,6 @@
 """A session leaves files that Python or a test runner picks up by themselves, so that hidden tests run on its terms.
 
-Guards: such files are left out of the graded view and raise an alarm (`bench.core.alarms.planted`); and, where one were
+Guards: such files are left out of the graded view and raise an alarm (`bench.core.planted`); and, where one were
 overlooked, the launcher starts isolated, loads the runner before the workspace is importable, and pins its settings.
 """
 
