@@ -141,20 +141,26 @@ def _restored(folder: int, name: str, entry: Entry) -> bool:
 
 
 def tidy(root: int, entries: Iterable[Entry]) -> list[str]:
-    """Delete the old bytes of a finished replacement; gives the paths whose backup was edited meanwhile, and is kept."""
-    kept = []
-    for entry in entries:
+    """Delete the old bytes of a finished replacement; gives the paths whose backup was edited, replaced or moved meanwhile,
+    and is left. Raises OSError."""
+    return [entry.path for entry in entries if not _tidied(root, entry)]
+
+
+def _tidied(root: int, entry: Entry) -> bool:
+    try:
         folder = places.open_folder(root, entry.path)
-        try:
-            beside = _digest(folder, entry.staged, entry.path)
-            if beside == entry.base:
-                os.unlink(entry.staged, dir_fd=folder)
-                os.fsync(folder)
-            elif beside is not None:
-                kept.append(entry.path)
-        finally:
-            os.close(folder)
-    return kept
+    except ApplyFailed:
+        return False
+    try:
+        beside = _digest(folder, entry.staged, entry.path)
+        if beside == entry.base:
+            os.unlink(entry.staged, dir_fd=folder)
+            os.fsync(folder)
+        return beside in (entry.base, None)
+    except ApplyFailed:
+        return False
+    finally:
+        os.close(folder)
 
 
 def _digest(folder: int, name: str, path: str) -> str | None:

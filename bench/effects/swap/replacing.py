@@ -47,7 +47,7 @@ class _Target:
 
 
 def replace_all(root: Path, wanted: Sequence[Replacement], note: Mapping[str, Any]) -> list[str]:
-    """Replace every file; gives the paths whose old bytes were edited at the last moment and are kept beside.
+    """Replace every file; gives the paths whose old bytes were edited or moved at the last moment and are left.
 
     `note` goes into the recovery file. Raises ApplyFailed (drifted bases named together; rolled back; or, naming the
     recovery file, not rolled back wholly), EnvironmentRefused for a file system without exchange, Cancelled on a signal.

@@ -91,6 +91,35 @@ def test_an_edit_after_the_kill_is_kept_and_named(tmp_path: Path, wanted: list[R
     os.close(root)
 
 
+@pytest.mark.parametrize("what", ["link", "moved folder"])
+def test_a_backup_that_was_replaced_or_moved_is_named_and_the_others_are_deleted(
+    tmp_path: Path, wanted: list[Replacement], what: str
+) -> None:
+    root = os.open(tmp_path, os.O_RDONLY)
+    entries = [
+        recovery.Entry(w.path, name, digest.of_bytes(w.base), digest.of_bytes(w.new))
+        for w, name in zip(wanted, recovery.staged_names(), strict=False)
+    ]
+    for entry, item in zip(entries, wanted, strict=True):  # all exchanged, only the backups are left
+        (tmp_path / item.path).with_name(entry.staged).write_bytes(item.base)
+        (tmp_path / item.path).write_bytes(item.new)
+    odd = (tmp_path / wanted[1].path).with_name(entries[1].staged)
+    if what == "link":
+        odd.unlink()
+        odd.symlink_to("notes.md")
+    else:
+        odd.parent.rename(tmp_path / "moved")
+    recovery.write(root, recovery.DONE, entries, {})
+    kept = replacing._tidied(root, entries, {})
+    assert kept == [wanted[1].path]
+    with pytest.raises(ApplyFailed, match=f"edited since: {wanted[1].path}") as error:
+        recovery.recover(tmp_path)
+    assert recovery.NAME in str(error.value)
+    backups = [path.name for path in tmp_path.rglob(".assay-*") if path.name != recovery.NAME]
+    assert backups == [entries[1].staged]
+    os.close(root)
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 1}', '{"schema": 1, "state": "open", "note": {}, "files": [{}]}'])
 def test_a_damaged_recovery_file_is_refused(tmp_path: Path, wanted: list[Replacement], text: str) -> None:
     (tmp_path / recovery.NAME).write_text(text)
