@@ -14,6 +14,7 @@ import fcntl
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench.effects import aside
@@ -31,13 +32,12 @@ class Copy:
     """A private copy, and a copy of the copy for each frozen run."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Copy the template."""
+        """Copy the template; a fault, such as a full disk, leaves no part of the copy."""
         sweep()
         workspace.upper.mkdir(parents=True, exist_ok=True, mode=0o700)
-        place = _new_place()
-        size = clone(workspace.template, place / "data")
-        (workspace.upper / "size").write_text(str(size))
-        (workspace.upper / "place").write_text(str(place))
+        with _filled() as place:
+            (workspace.upper / "place").write_text(str(place))
+            (workspace.upper / "size").write_text(str(clone(workspace.template, place / "data")))
 
     def discard(self, workspace: Workspace) -> None:
         """Delete the copy, whatever modes were left in it."""
@@ -51,8 +51,8 @@ class Copy:
         size = int((workspace.upper / "size").read_text())
         if not workspace.frozen:
             return Layers(lower=(), layer=place, baseline=size)
-        thrown = _new_place()
-        return Layers(lower=(), layer=thrown, thrown=thrown, baseline=clone(place / "data", thrown / "data"))
+        with _filled() as thrown:
+            return Layers(lower=(), layer=thrown, thrown=thrown, baseline=clone(place / "data", thrown / "data"))
 
 
 def _place(workspace: Workspace) -> Path:
@@ -62,8 +62,15 @@ def _place(workspace: Workspace) -> Path:
     return place
 
 
-def _new_place() -> Path:
-    return Path(tempfile.mkdtemp(prefix=f"{MARK}{aside.maker()}-"))
+@contextlib.contextmanager
+def _filled() -> Iterator[Path]:
+    """A new place, gone again when what is to fill it fails."""
+    place = Path(tempfile.mkdtemp(prefix=f"{MARK}{aside.maker()}-"))
+    try:
+        yield place
+    except BaseException:
+        remove_tree(place)
+        raise
 
 
 def sweep() -> None:

@@ -98,18 +98,25 @@ class Scene:
 
 
 def build(context: Context, engine: Engine, hand_in: HandIn) -> Scene:
-    """Lay everything out below the scratch directory."""
+    """Lay everything out below the scratch directory; a fault leaves none of the layers."""
     lower = context.scratch / "project"
     for name, data in PROJECT.items():
         files.write_atomic(lower / name, data, mode=0o644)
     lower.chmod(0o755)
-    layers = context.scratch / "layers"
-    workspace = Workspace(lower, layers / "upper", runner.choose_backing(context.scratch))
-    stage = Stage(lower, "", None, (), context.scratch, context.cancel)
-    runner.prepare(workspace)
+    workspace = Workspace(lower, context.scratch / "layers" / "upper", runner.choose_backing(context.scratch))
+    try:
+        runner.prepare(workspace)
+        return _laid(context, engine, hand_in, workspace)
+    except BaseException:
+        _take_away(workspace)
+        raise
+
+
+def _laid(context: Context, engine: Engine, hand_in: HandIn, workspace: Workspace) -> Scene:
+    stage = Stage(workspace.template, "", None, (), context.scratch, context.cancel)
     table = playing.table(context, workspace, stage)
     told = shown.of(_records(context), engine, context.store, context.scratch)
-    folder = handed_in.lay(layers / "handed-in")
+    folder = handed_in.lay(workspace.upper.parent / "handed-in")
     room = playing.room(
         table,
         told,
@@ -122,8 +129,12 @@ def build(context: Context, engine: Engine, hand_in: HandIn) -> Scene:
 
 def discard(scene: Scene) -> None:
     """Take the layers away."""
-    runner.discard(scene.table.workspace)
-    files.remove_tree(scene.table.workspace.upper.parent)
+    _take_away(scene.table.workspace)
+
+
+def _take_away(workspace: Workspace) -> None:
+    runner.discard(workspace)
+    files.remove_tree(workspace.upper.parent)
 
 
 def _records(context: Context) -> dict[str, Record]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
+import resource
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.effects import aside
 from bench.effects.sandbox import Workspace, copy
 from bench.errors import IntegrityError
 
@@ -59,6 +64,40 @@ def test_the_copy_lies_under_a_neutral_name_and_is_private(tmp_path: Path) -> No
     assert tmp_path.name not in place.name
     copy.Copy().discard(workspace)
     assert not place.exists()
+
+
+@contextlib.contextmanager
+def a_full_disk(size: int) -> Iterator[None]:
+    """No file grows beyond `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def copies() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob(f"{copy.MARK}{aside.maker()}-*"))
+
+
+@pytest.mark.parametrize("size", [1, 1 << 16])
+def test_a_full_disk_leaves_no_part_of_a_copy(tmp_path: Path, size: int) -> None:
+    (tmp_path / "template").mkdir()
+    (tmp_path / "template" / "large").write_bytes(os.urandom(1 << 20))
+    before = copies()
+    workspace = Workspace(tmp_path / "template", tmp_path / "upper", "copy")
+    with a_full_disk(size), pytest.raises(OSError, match="File too large"):
+        copy.Copy().prepare(workspace)
+    assert copies() == before
+    copy.Copy().prepare(workspace)
+    kept = copies()
+    frozen = dataclasses.replace(workspace, frozen=True)
+    with a_full_disk(size), pytest.raises(OSError, match="File too large"):
+        copy.Copy().layers(frozen)
+    assert copies() == kept
+    copy.Copy().discard(workspace)
+    assert copies() == before
 
 
 def test_a_forged_place_is_not_followed(tmp_path: Path) -> None:
