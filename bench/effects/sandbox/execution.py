@@ -67,25 +67,35 @@ class _Run:
         os.lseek(number, 0, os.SEEK_SET)
         return number
 
-    def pipe_out(self) -> tuple[int, int]:
-        source, sink = os.pipe()
-        self.kept.append(sink)
-        return source, sink
-
     def start(self) -> tuple[subprocess.Popen[bytes], Pump]:
         """The launcher, and all that comes out of it."""
-        sources: dict[str, int] = {}
-        sinks: dict[str, int] = {}
-        for name in ("stdout", "stderr", "status", "report", *(["channel"] if self.spec.channel else [])):
-            sources[name], sinks[name] = self.pipe_out()
+        with contextlib.ExitStack() as ours:
+            sources: dict[str, int] = {}
+            sinks: dict[str, int] = {}
+            for name in ("stdout", "stderr", "status", "report", *(["channel"] if self.spec.channel else [])):
+                sources[name], sinks[name] = os.pipe()
+                self.kept.append(sinks[name])
+                ours.callback(os.close, sources[name])
+            feed = None
+            if self.spec.stdin:
+                stdin, writer = os.pipe()
+                ours.callback(os.close, writer)
+                feed = (writer, self.spec.stdin)
+            else:
+                stdin = os.open(os.devnull, os.O_RDONLY)
+            self.kept.append(stdin)
+            bounds = {name: self.spec.limits.output_bytes for name in ("stdout", "stderr", "channel")}
+            pump = Pump(sources, bounds | {"status": STATUS_BYTES, "report": REPORT_BYTES}, feed, watch=None)
+            ours.pop_all()
+            ours.callback(pump.close)
+            child = self._launch(stdin, sinks)
+            ours.pop_all()
+        return child, pump
+
+    def _launch(self, stdin: int, sinks: dict[str, int]) -> subprocess.Popen[bytes]:
+        """The launcher, in its groups."""
         waiting, go = os.pipe()
         self.kept += [waiting, go]
-        stdin, feed = os.open(os.devnull, os.O_RDONLY), None
-        if self.spec.stdin:
-            os.close(stdin)
-            stdin, writer = os.pipe()
-            feed = (writer, self.spec.stdin)
-        self.kept.append(stdin)
         argv = self._bubblewrap(sinks["status"], sinks.get("channel", -1))
         order = plan.for_launcher(self.made, self.spec, self.layers, argv, self.group is None)
         command = [str(interpreter.host_program()), "-I", "-S", "-c", plan.BOOT, str(self.give(plan.code("launcher")))]
@@ -109,8 +119,7 @@ class _Run:
             child.kill()
             child.wait()
             raise
-        bounds = {name: self.spec.limits.output_bytes for name in ("stdout", "stderr", "channel")}
-        return child, Pump(sources, bounds | {"status": STATUS_BYTES, "report": REPORT_BYTES}, feed, watch=None)
+        return child
 
     def _bubblewrap(self, status: int, channel: int) -> list[str]:
         program, _version = bwrap.program()

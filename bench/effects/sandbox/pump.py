@@ -40,11 +40,11 @@ class Pump:
         `look` is asked now and then. `end(hard)` is called when a bound is hit, and must make the sources end; again, and
         hard, when they have not done so within GRACE_S. What is still open then is given up.
         """
-        self._open()
         limit: str | None = None
         looked = ending = clock.monotonic()
         hard = False
         try:
+            self._open()
             while any(key.data != "stdin" for key in self._selector.get_map().values()):
                 now = clock.monotonic()
                 over = self._turn(POLL_S if cancel else max(0.0, min(LOOK_S, deadline - now)))

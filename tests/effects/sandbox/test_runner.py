@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import resource
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,28 @@ def test_a_session_writes_its_own_layer_and_never_the_template(workspace: Worksp
     assert (done.exit, done.limit, done.stdout) == (0, None, b"a")
     assert (workspace.template / "a.txt").read_text() == "a"
     assert runner.run(Spec(("cat", "a.txt", "new"), workspace)).stdout == b"b\nn\n"
+
+
+def opened() -> set[int]:
+    return {int(path.name) for path in Path("/proc/self/fd").iterdir()}
+
+
+def test_a_start_that_fails_leaves_no_descriptor_open() -> None:
+    spec = Spec(("cat",), stdin=b"in", channel=True)
+    assert runner.run(spec).ok
+    before, bounds = opened(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = [number for number in range(1024) if number not in before]
+    failed = 0
+    for more in range(40):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[more], bounds[1]))
+        try:
+            runner.run(spec)
+        except OSError:
+            failed += 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, bounds)
+        assert opened() == before, more
+    assert 10 < failed < 40  # it did fail at every descriptor, and then no more
 
 
 def test_a_frozen_view_may_be_written_and_forgets(workspace: Workspace) -> None:
