@@ -1,4 +1,4 @@
-"""The one seam through which trusted host programs are started: own session, empty-by-default environment, bounded."""
+"""The one seam through which trusted host programs are started: own session, a small environment, bounded in time."""
 
 from __future__ import annotations
 
@@ -54,23 +54,10 @@ def run(
 ) -> Done:
     """Run a trusted program to its end; its whole process group dies on time-out, cancel or exit.
 
-    Raises MissingPart when there is no such program, StepFailed on time-out, Cancelled when `cancel` is set.
+    Raises MissingPart when there is no such program, StepFailed on time-out and where `cwd` is gone, Cancelled when `cancel`
+    is set.
     """
-    try:
-        child = subprocess.Popen(
-            bound(argv),
-            cwd=cwd,
-            env=env.for_tools() | dict(extra_env or {}),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except (FileNotFoundError, PermissionError):
-        # A folder of the PATH that may not be searched gives "permission denied" for a program that is nowhere.
-        if Path(argv[0]).name != argv[0] and Path(argv[0]).exists():
-            raise MissingPart(f"{argv[0]!r} may not be run", remedy="make it executable") from None
-        raise MissingPart(f"no program {argv[0]!r}", remedy="install it and put it on the PATH") from None
+    child = _start(argv, cwd, env.for_tools() | dict(extra_env or {}))
     deadline = clock.monotonic() + seconds
     try:
         feed: bytes | None = stdin
@@ -93,3 +80,23 @@ def run(
             if pipe:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def _start(argv: Sequence[str], cwd: Path | None, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            bound(argv),
+            cwd=cwd,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (FileNotFoundError, PermissionError) as error:
+        if cwd is not None and str(error.filename) == str(cwd):
+            raise StepFailed(f"{argv[0]} cannot start: its directory is gone or closed to this user") from None
+        # A folder of the PATH that may not be searched gives "permission denied" for a program that is nowhere.
+        if Path(argv[0]).name != argv[0] and Path(argv[0]).exists():
+            raise MissingPart(f"{argv[0]!r} may not be run", remedy="make it executable") from None
+        raise MissingPart(f"no program {argv[0]!r}", remedy="install it and put it on the PATH") from None

@@ -67,7 +67,9 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     for target in wanted:
         console.say(f"changed   {console.visible(target.path)}")
     for path in kept:
-        console.say_err(f"warning: {console.visible(path)}: its old bytes, which lie beside it, were edited or moved meanwhile")
+        console.say_err(
+            f"warning: {console.visible(path)}: its old bytes, which lie beside it, were edited or moved meanwhile"
+        )
     console.say(f"{suite_name}/{candidate} is in the working tree; look at `git diff`, and commit it")
     return 0
 

@@ -60,6 +60,11 @@ def test_a_program_that_is_not_there_or_may_not_run(tmp_path: Path):
         proc.run([str(script)])
 
 
+def test_a_directory_that_is_gone_is_not_taken_for_a_missing_program(tmp_path: Path):
+    with pytest.raises(StepFailed, match="sh cannot start: its directory is gone"):
+        proc.run(["sh", "-c", "true"], cwd=tmp_path / "gone")
+
+
 def test_a_timeout_kills_the_whole_group(tmp_path: Path):
     note = tmp_path / "pid"
     with pytest.raises(StepFailed, match="took longer than"):

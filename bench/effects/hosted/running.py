@@ -7,6 +7,7 @@ confines nothing, and nothing here claims to.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import signal
@@ -18,12 +19,12 @@ from pathlib import Path
 
 from bench.effects import clock, proc
 from bench.effects.hosted.mapped import Mapped
-from bench.effects.sandbox import Finished, interpreter
+from bench.effects.sandbox import Finished, Limits, interpreter, view
 from bench.effects.sandbox.pump import Pump
 from bench.errors import MissingPart
 
-OUTPUT_BYTES = 8 << 20
-"""Per stream, as in the sandbox."""
+OUTPUT_BYTES = Limits().output_bytes
+"""Per stream."""
 MARK = "ASSAY_HOSTED"
 """Variable by whose value the processes of one command are found again."""
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
@@ -57,23 +58,12 @@ def _programs(place: Place) -> Path:
 
 
 def environment(place: Place) -> dict[str, str]:
-    """Everything that a command finds in its environment; nothing of ours is passed on."""
-    fixed = {
+    """Everything that a command finds in its environment: what the sandbox has too, and nothing of ours."""
+    fixed = {name: place.mapped.to_host(value) for name, value in view.ENVIRONMENT.items()} | {
         "PATH": f"{_programs(place)}:{SEARCH_PATH}",
         "HOME": str(place.home),
         "TMPDIR": str(place.tmp),
-        "USER": "agent",
-        "LOGNAME": "agent",
-        "SHELL": "/bin/sh",
-        "LANG": "C.UTF-8",
-        "LC_ALL": "C.UTF-8",
-        "TZ": "UTC",
-        "TERM": "dumb",
-        "NO_COLOR": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
     return fixed | {name: place.mapped.to_host(value) for name, value in place.env.items()}
 
@@ -84,7 +74,10 @@ def run(
     """Run one command, its paths mapped there and back. Raises MissingPart when there is no such program."""
     mark = secrets.token_hex(16)
     began = clock.monotonic()
-    child, pump = _start(place, argv, stdin, mark)
+    try:
+        child, pump = _start(place, argv, stdin, mark)
+    except (OSError, ValueError) as error:
+        return _not_started(place, argv, error)
     try:
         limit = pump.run(began + seconds, cancel, _looking(child, mark), lambda hard: kill(child.pid, mark))
         limit = limit or _waited(child, began + seconds, cancel)
@@ -99,37 +92,54 @@ def run(
 
 
 def _start(place: Place, argv: tuple[str, ...], stdin: bytes, mark: str) -> tuple[subprocess.Popen[bytes], Pump]:
-    sources, sinks = {}, {}
-    for name in ("stdout", "stderr"):
-        sources[name], sinks[name] = os.pipe()
-    given, feed = os.open(os.devnull, os.O_RDONLY), None
-    if stdin:
-        os.close(given)
-        given, writer = os.pipe()
-        feed = (writer, stdin)
-    try:
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as given:
+        sources, sinks, feed = {}, {}, None
+        for name in ("stdout", "stderr"):
+            sources[name], sinks[name] = os.pipe()
+            ours.callback(os.close, sources[name])
+            given.callback(os.close, sinks[name])
+        if stdin:
+            reader, writer = os.pipe()
+            ours.callback(os.close, writer)
+            feed = (writer, stdin)
+        else:
+            reader = os.open(os.devnull, os.O_RDONLY)
+        given.callback(os.close, reader)
+        pump = Pump(sources, {"stdout": OUTPUT_BYTES, "stderr": OUTPUT_BYTES}, feed)
+        ours.pop_all()
+        ours.callback(pump.close)
         child = subprocess.Popen(
             proc.bound([place.mapped.to_host(word) for word in argv]),
             cwd=place.cwd,
             env=environment(place) | {MARK: mark},
-            stdin=given,
+            stdin=reader,
             stdout=sinks["stdout"],
             stderr=sinks["stderr"],
             start_new_session=True,
         )
-    except (FileNotFoundError, PermissionError):
-        for number in [*sources.values(), *([feed[0]] if feed else [])]:
-            os.close(number)
-        raise MissingPart(f"no program {argv[0]!r}", remedy="install it") from None
-    finally:
-        for number in (given, *sinks.values()):
-            os.close(number)
-    return child, Pump(sources, {"stdout": OUTPUT_BYTES, "stderr": OUTPUT_BYTES}, feed)
+        ours.pop_all()
+    return child, pump
+
+
+def _not_started(place: Place, argv: tuple[str, ...], error: OSError | ValueError) -> Finished:
+    """What an agent's own doing keeps from starting fails as it does in the sandbox; anything else raises."""
+    if isinstance(error, OSError) and str(error.filename) != str(place.cwd) and error.errno != errno.E2BIG:
+        if isinstance(error, (FileNotFoundError, PermissionError)):
+            raise MissingPart(f"no program {argv[0]!r}", remedy="install it") from None
+        raise error
+    # It has removed the directory, or written what no command line can hold.
+    said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    return Finished(126, None, b"", place.mapped.to_sandbox(said).encode("utf-8", "replace") + b"\n", b"", 0.0)
+
+
+def _dead(child: subprocess.Popen[bytes]) -> bool:
+    """Whether it has ended. It is not reaped: until then its number, and that of its group, are nobody else's."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _looking(child: subprocess.Popen[bytes], mark: str) -> Callable[[], None]:
     def look() -> None:
-        if child.poll() is not None:  # what it left running still holds the pipes
+        if _dead(child):  # what it left running still holds the pipes
             kill(child.pid, mark)
 
     return look
@@ -137,18 +147,18 @@ def _looking(child: subprocess.Popen[bytes], mark: str) -> Callable[[], None]:
 
 def _waited(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Event | None) -> str | None:
     """A command may close its output and go on."""
-    while child.poll() is None:
+    while not _dead(child):
         if cancel is not None and cancel.is_set():
             return "cancelled"
         if clock.monotonic() >= deadline:
             return "time"
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(POLL_S)
+        clock.sleep(POLL_S)
     return None
 
 
 def kill(leader: int, mark: str) -> None:
-    """Kill a command's process group, and every process that carries its mark, until there is none."""
+    """Kill the process group of a command that is not reaped yet, and every process that carries its mark, until there is
+    none."""
     deadline = clock.monotonic() + GONE_S
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
@@ -156,6 +166,7 @@ def kill(leader: int, mark: str) -> None:
         for number in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
+        clock.sleep(POLL_S)
 
 
 def _marked(mark: str) -> list[int]:

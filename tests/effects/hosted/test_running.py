@@ -83,6 +83,30 @@ def test_a_signal_is_a_status(place: Place) -> None:
     assert running.run(place, ("sh", "-c", "kill -9 $$"), seconds=30).exit == 137
 
 
+@pytest.mark.parametrize(
+    ("argv", "said"), [(("sh", "-c", ": " + "x" * (1 << 18)), b"Argument list too long"), (("sh", "-c", "\ud800"), b"")]
+)
+def test_what_no_command_line_can_hold_fails_and_nothing_stays_open(
+    place: Place, argv: tuple[str, ...], said: bytes
+) -> None:
+    before = sorted(Path("/proc/self/fd").iterdir())
+    done = running.run(place, argv, stdin=b"x", seconds=30)
+    assert (done.exit, done.limit, said in done.stderr) == (126, None, True)
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_an_agent_that_removes_its_own_clone_finds_it_gone(place: Place) -> None:
+    assert running.run(place, ("rm", "-r", "/workspace"), seconds=30).ok
+    done = running.run(place, ("sh", "-c", "true"), seconds=30)
+    assert (done.exit, done.limit, done.stderr) == (126, None, b"/workspace: No such file or directory\n")
+
+
+def test_what_left_its_environment_dies_with_its_group(place: Place) -> None:
+    done = running.run(place, ("sh", "-c", "env -i /bin/sleep 1000 & echo $!"), seconds=60)
+    assert (done.exit, done.limit) == (0, None)
+    assert not alive(int(done.stdout))
+
+
 def test_an_absent_program_is_named_and_nothing_stays_open(place: Place) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(MissingPart, match="no-such-program"):
