@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench import schemas
-from bench.core import corpus, digest, labels, lock, pdg, prices, promotion_check, review_artifact, rows, yamlmap
+from bench.core import corpus, digest, labels, lock, pdg, prices, promotion_check, review_artifact, rows, schema, yamlmap
 from bench.core.lock import Lock
 from bench.core.review_artifact import Review
 from bench.effects import cassettes
@@ -87,6 +87,15 @@ def a_historical_promotion(_: Draw) -> None:
     assert promotion_check.faults(json.loads(to_bytes(old))) == []
 
 
+def a_script(draw: Draw) -> None:
+    """YAML as people write it, and the same as plain JSON with the keys in another order, are one script."""
+    text = (Path(__file__).parents[1] / "corpus/cassettes/claude-demo.script.yaml").read_text("utf-8")
+    said = yamlmap.load(text, "x").plain()
+    again = yamlmap.load(json.dumps({key: said[key] for key in draw(st.permutations(list(said)))}), "x")
+    schema.check(again, "script", "x")
+    assert again.plain() == said
+
+
 def a_suite(draw: Draw) -> None:
     """YAML as people write it, and the same as plain JSON with the keys in another order, are one suite."""
     text, library = ((GOLDEN / name).read_text("utf-8") for name in ("suite-1.yaml", "arms-1.yaml"))
@@ -133,6 +142,7 @@ FORMATS: dict[str, Callable[[Draw], None]] = {
     "promotion": a_promotion,
     "promotion-5": a_historical_promotion,
     "results-row": a_row,
+    "script": a_script,
     "suite": a_suite,
     "review-output": a_review,
     "review-labels": a_labels_file,

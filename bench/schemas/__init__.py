@@ -13,3 +13,8 @@ def load(name: str) -> dict[str, Any]:
     """The schema of that name, such as `suite`."""
     schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + SUFFIX).read_bytes())
     return schema
+
+
+def names() -> list[str]:
+    """All schemas shipped."""
+    return sorted(p.name[: -len(SUFFIX)] for p in Path(__file__).parent.glob("*" + SUFFIX))
