@@ -1,11 +1,14 @@
 """Source distributions as entries, read in memory: an archive never gets to write, link or name anything on this machine.
 
 Refused by name: absolute paths, `..`, devices, FIFOs, links out of the archive, a path with two contents, a second top
-directory, and more bytes than a template may have (the check comes before each read, so that a bomb does not go off).
+directory, and more bytes than a template may have. Each check comes before the read, that of a header's size too, so that a
+bomb does not go off.
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import os
@@ -13,7 +16,8 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from bench.effects.sources import rules
 from bench.effects.trees import Entry
@@ -27,8 +31,18 @@ _TORN = (
     EOFError,
     OSError,
     NotImplementedError,
+    RuntimeError,  # an encrypted member of a zip; headers of a tar that lead to ever more headers
     ValueError,
 )
+_OPENERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+    b"]\0\0": lzma.open,
+}
+"""How a compressed archive begins → what reads it, piece by piece."""
+HEADERS, HEADER = 1 << 20, 1 << 13
+"""Bytes of headers that an archive may have, and how many more for each member; a path is half of a `HEADER`."""
 _Member = tuple[str, str, bytes]
 """Path with its top directory, git mode, bytes."""
 
@@ -54,17 +68,41 @@ def entries(data: bytes) -> list[Entry]:
     return sorted(found.values(), key=lambda e: os.fsencode(e.path))
 
 
+class _Metered:
+    """An archive, decompressed as `tarfile` reads it, which takes any header in one piece, however large it says it is."""
+
+    def __init__(self, data: bytes) -> None:
+        opener = next((opener for magic, opener in _OPENERS.items() if data.startswith(magic)), None)
+        stream = io.BytesIO(data)
+        self._inner: Any = opener(stream) if opener else stream
+        self.left = HEADERS
+        """Bytes that may still be read."""
+        self.seek, self.tell = self._inner.seek, self._inner.tell
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= self.left:
+            raise SourceError(f"has headers of more than {HEADERS} bytes", where="sdist")
+        self.left -= size
+        found: bytes = self._inner.read(size)
+        return found
+
+
 def _tar(data: bytes) -> Iterator[_Member]:
     whole: dict[str, _Member] = {}
-    total = 0
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
-        for info in tar:
+    total = count = 0
+    stream: Any = _Metered(data)
+    with tarfile.open(fileobj=stream, mode="r:") as tar:
+        while (info := tar.next()) is not None:
+            tar.members.clear()  # with all that their headers held
+            stream.left += HEADER
+            count += 1
+            total += 0 if info.isdir() else info.size
+            rules.check_size(count, total)
             path = _plain(info.name)
             if info.isdir():
                 continue
-            total += info.size
-            rules.check_size(len(whole) + 1, total)
             if info.isreg():
+                stream.left += info.size
                 source = tar.extractfile(info)
                 member = (path, _mode(info.mode), source.read() if source else b"")
             elif info.issym():
@@ -72,7 +110,7 @@ def _tar(data: bytes) -> Iterator[_Member]:
             elif info.islnk() and (first := whole.get(_plain(info.linkname))):
                 # A hard link is a file that was packed before under another name: its bytes, nothing shared.
                 total += len(first[2])
-                rules.check_size(len(whole) + 1, total)
+                rules.check_size(count, total)
                 member = (path, *first[1:])
             else:
                 raise SourceError("is a device, FIFO or a link to nothing in the archive", where=rules.shown(info.name))

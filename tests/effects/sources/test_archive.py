@@ -2,7 +2,9 @@
 
 import io
 import tarfile
+import tracemalloc
 import zipfile
+import zlib
 
 import pytest
 from hypothesis import given, settings
@@ -61,6 +63,23 @@ def test_leading_dots_and_harmless_repeats():
     assert archive.entries(sdist("./p-1", files)) == [Entry("a", "100644", b"1")]
 
 
+def large_header(size, chain=1):
+    """An archive whose first file has `chain` extended headers of `size` bytes each."""
+    head = tarfile.TarInfo("p-1/header")
+    head.type, head.size = tarfile.XHDTYPE, size
+    text = b"%d comment=" % size
+    record = text + bytes(size - len(text) - 1) + b"\n" + bytes(-size % 512)
+    packer = zlib.compressobj(wbits=31)
+    made = b"".join(packer.compress(head.tobuf()) + packer.compress(record) for _ in range(chain))
+    return made + packer.compress(tarfile.TarInfo("p-1/a").tobuf() + bytes(1024)) + packer.flush()
+
+
+def encrypted():
+    made = zipped(("p-1/x", 0o100644, b"secret"))
+    at = made.index(b"PK\1\2") + 8
+    return made[:6] + b"\1" + made[7:at] + b"\1" + made[at + 1 :]
+
+
 HOSTILE = {
     "parent": sdist("p-1", {"../../etc/passwd": b"x"}),
     "absolute": sdist("/p-1", {"a": b"x"}),
@@ -76,6 +95,9 @@ HOSTILE = {
     "empty": sdist("p-1", {}),
     "only folders": sdist("p-1", {"d": special("p-1/d", tarfile.DIRTYPE)}),
     "bomb": bomb(MAX_BYTES + 1),
+    "large header": large_header(2 << 20),
+    "headers without end": large_header(100, 3000),
+    "zip encrypted": encrypted(),
     "torn": sdist("p-1", {"a": b"x" * 5000})[:-30],
     "not an archive": b"hello",
     "nothing": b"",
@@ -91,6 +113,24 @@ def test_hostile_archives_are_refused_in_one_line(case):
     with pytest.raises(SourceError) as caught:
         archive.entries(HOSTILE[case])
     assert "\n" not in str(caught.value)
+
+
+def test_a_header_that_says_it_is_large_is_not_read():
+    data = large_header(64 << 20)
+    assert len(data) < 1 << 20
+    tracemalloc.start()
+    try:
+        with pytest.raises(SourceError, match="headers of more than"):
+            archive.entries(data)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_long_paths_and_notes_are_read():
+    files = {f"{n:03}/{'long/' * 700}f": b"x" * 3000 for n in range(400)}
+    found = archive.entries(sdist("p-1", files))
+    assert {entry.path: entry.data for entry in found} == files
 
 
 @settings(max_examples=200, deadline=None)
