@@ -100,7 +100,7 @@ def unpack(packed: bytes) -> Changes:
                     entries.append(Entry(_safe(entry.path.removeprefix(_FILES)), entry.mode, entry.data))
         deletions = sorted({_safe(path) for path in said["deletions"]}, key=os.fsencode)
         oddities = sorted({(str(path), str(what)) for path, what in said["oddities"]})
-    except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
+    except (tarfile.TarError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StepFailed(f"the changes of a session are damaged: {error}") from None
     if not ended:
         raise StepFailed("the changes of a session are cut short")
@@ -117,8 +117,8 @@ def _entry(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
     return Entry(info.name, "100755" if info.mode & 0o100 else "100644", source.read())
 
 
-def _safe(path: str) -> str:
-    if path.startswith("/") or any(part in ("", ".", "..") for part in path.split("/")):
+def _safe(path: Any) -> str:
+    if not isinstance(path, str) or path.startswith("/") or any(part in ("", ".", "..") for part in path.split("/")):
         raise ValueError("a path leaves the workspace")
     return path
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.effects import changes
+from bench.effects import changes, trees
 from bench.effects.changes import Changes
 from bench.effects.sandbox import BACKINGS
 from bench.effects.trees import Entry
@@ -48,6 +48,23 @@ def test_damaged_changes_are_refused(damage) -> None:
     packed = changes.of([Entry("a", "100644", b"x" * 5000), Entry("b", "100644", b"y" * 5000)], []).pack()
     with pytest.raises(StepFailed, match="changes of a session"):
         changes.unpack(damage(packed))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b'{"deletions": [1], "oddities": []}',
+        b'{"deletions": [null], "oddities": []}',
+        b'{"deletions": 1, "oddities": []}',
+        b'{"deletions": [["a"]], "oddities": []}',
+        b'{"deletions": [], "oddities": ["a"]}',
+        b"[]",
+        b"[" * 100_000,
+    ],
+)
+def test_changes_in_other_words_are_refused(said: bytes) -> None:
+    with pytest.raises(StepFailed, match="changes of a session"):
+        changes.unpack(trees.pack([Entry("changes.json", "100644", said)]))
 
 
 @pytest.mark.parametrize("path", ["/etc/x", "../x", "a/../../x", "a//b"])
