@@ -87,13 +87,18 @@ class _Metered:
         return found
 
 
+def _next(tar: Any) -> tarfile.TarInfo | None:
+    info: tarfile.TarInfo | None = tar.next()
+    tar.members.clear()  # with all that their headers held
+    return info
+
+
 def _tar(data: bytes) -> Iterator[_Member]:
     whole: dict[str, _Member] = {}
     total = count = 0
     stream: Any = _Metered(data)
     with tarfile.open(fileobj=stream, mode="r:") as tar:
-        while (info := tar.next()) is not None:
-            tar.members.clear()  # with all that their headers held
+        while (info := _next(tar)) is not None:
             stream.left += HEADER
             count += 1
             total += 0 if info.isdir() else info.size
