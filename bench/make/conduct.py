@@ -157,7 +157,9 @@ class Conductor:
         raw = {path for path in paths if not path.startswith(f"{layout.ARTIFACTS}/")}
         inputs = {path: workspace.index.file_digest(path) for path in raw}
         folders = watch.folders(self.pipeline) | {path.rsplit("/", 1)[0] for path in raw if "/" in path}
-        data = stamp.leave(root, paths, inputs | dict.fromkeys(folders, ""), self._answers(), expires)
+        programs = watch.programs(self.closure)
+        watched = paths | programs.paths
+        data = stamp.leave(root, watched, inputs | dict.fromkeys(folders, ""), self._answers(), expires, programs.variables)
         # Whatever was edited since it was looked at is left to the next full check: looked at after the stamp was taken.
         whole = workspace.index.unmoved(raw) and watch.as_declared(self.pipeline)
         if whole and all(workspace.stands(step) for step in self.closure):

@@ -1,9 +1,10 @@
 """The stamp: what a run over untouched files would say, answered before anything heavy is imported.
 
-It holds the paths of every file that the last complete green run depended on or made, of their folders, of our own code and
-of the installed packages, with one digest over their stat keys, what the command line was and what was answered, and the
-moment from which some evidence is too old. Inputs that were touched, copied back or written anew may have other stat keys:
-each is then compared by kind, mode and content. Any other difference, word or option falls through to the full check.
+It holds the paths of every file that the last complete green run depended on or made, of their folders, of our own code, of
+the installed packages and programs, with one digest over their stat keys, the variables of the environment that were read,
+what the command line was and what was answered, and the moment from which some evidence is too old. Inputs that were
+touched, copied back or written anew may have other stat keys: each is then compared by kind, mode and content. Any other
+difference, word or option falls through to the full check.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 NAME = "artifacts/.stamp"
 NAMED = f"{NAME}.named"
 """Of the last run that named its steps."""
-FORMAT = 2
+FORMAT = 3
 MAX_MOVED = 1000
 """Inputs that are compared by content at most; beyond that the full check is as fast."""
 WORKERS = frozenset(str(number) for number in range(1, 65))
@@ -62,6 +63,8 @@ def _answered(root: str, name: str, words: str) -> str | None:
         found: str = said["answers"][words]
         if said["format"] != FORMAT or said["python"] != sys.version or time.time() >= said["expires"]:
             return None
+        if said["variables"] != _variables(said["variables"]):
+            return None
         inputs, _, paths = rest.partition(b"\n")
         if said["digest"] != _digest(root, paths.decode().split("\n")) or not _same(root, json.loads(inputs)):
             return None
@@ -70,7 +73,14 @@ def _answered(root: str, name: str, words: str) -> str | None:
     return found
 
 
-def leave(root: Path, paths: Iterable[str], inputs: Mapping[str, str], answers: Mapping[str, str], expires: float) -> bytes:
+def leave(
+    root: Path,
+    paths: Iterable[str],
+    inputs: Mapping[str, str],
+    answers: Mapping[str, str],
+    expires: float,
+    variables: Iterable[str] = (),
+) -> bytes:
     """The stamp's bytes. Paths are relative to the workspace or absolute; `expires` is in seconds of the epoch.
 
     `inputs`: path → content digest of files that may come back with other stat keys, "" for folders that may.
@@ -86,10 +96,15 @@ def leave(root: Path, paths: Iterable[str], inputs: Mapping[str, str], answers: 
     store = [f"artifacts/store/blobs/{aa:02x}" for aa in range(256)]
     every = sorted({*paths, *folders, *code, packages, "dodo.py", *store} - {*inputs})
     head = {"format": FORMAT, "python": sys.version, "expires": expires, "answers": dict(answers)}
+    head["variables"] = _variables(variables)
     head["digest"] = _digest(str(root), every)
     told = [(path, _key(str(root), path), _shape(str(root), path), digest) for path, digest in sorted(inputs.items())]
     listed = [(path, key, shape, digest or _listing(str(root), path)) for path, key, shape, digest in told]
     return b"\n".join((json.dumps(head).encode(), json.dumps(listed).encode(), "\n".join(every).encode()))
+
+
+def _variables(names: Iterable[str]) -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in sorted(names)}
 
 
 def _digest(root: str, paths: list[str]) -> str:

@@ -137,6 +137,18 @@ def test_a_file_that_is_gone_or_new_falls_through(place: Path):
     assert asked(place) == "asked on\n"
 
 
+def test_another_value_of_a_variable_that_was_read_falls_through(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BENCH_CLAUDE", "/opt/claude")
+    (place / stamp.NAME).write_bytes(stamp.leave(place, PATHS, {}, {"": "all stands\n"}, time.time() + 9, ["BENCH_CLAUDE"]))
+    assert asked(place) == "all stands\n"
+    monkeypatch.setenv("UNRELATED", "1")
+    assert asked(place) == "all stands\n"
+    monkeypatch.setenv("BENCH_CLAUDE", "/opt/other")
+    assert asked(place) == "asked on\n"
+    monkeypatch.delenv("BENCH_CLAUDE")
+    assert asked(place) == "asked on\n"
+
+
 def test_evidence_that_has_grown_too_old_falls_through(place: Path):
     write(place, time.time() - 1)
     assert asked(place) == "asked on\n"

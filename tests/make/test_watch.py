@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bench.effects.engines.claude import binary
 from bench.make import stamp
+from tests.make import workspaces
 from tests.make.workspaces import CODE, Bench
 
 
@@ -94,3 +97,22 @@ def test_steps_that_were_named_are_answered_by_a_stamp_of_their_own(stamped: Ben
     assert stamped.doit(*words).stdout.startswith("everything up to date (14 steps)\n")
     stamped.edit("oracles/add/check.sh", "= 5", "-eq 5")
     assert not stamped.doit(*words).stdout.startswith("everything up to date")
+
+
+@pytest.mark.slow
+def test_another_client_under_the_same_name_is_looked_at(built: Callable[[str], Path], tmp_path: Path):
+    """A stamp must not say that all is up to date on the evidence of a client that is installed no more."""
+    bench = Bench(workspaces.copied(built("client"), tmp_path / "ws"))
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.symlink_to(binary.program())
+    ours = {"BENCH_CLAUDE": str(program)}
+    assert bench.doit(env=ours).code == 0
+    assert bench.doit(env=ours).stdout.startswith("everything up to date")
+    assert bench.doit(env={"BENCH_CLAUDE": "/nowhere/claude"}).code == 3
+    assert bench.doit(env=ours).stdout.startswith("everything up to date")
+    program.unlink()
+    gone = bench.doit(env=ours)
+    assert (gone.code, gone.stdout.startswith("everything up to date")) == (3, False), gone.stderr
+    program.symlink_to(binary.program())
+    assert bench.doit(env=ours).code == 0

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from bench.effects.programs import NOTHING, Watched
 from bench.effects.sandbox import Finished, Spec
 
 ENGINES = {
@@ -130,6 +131,10 @@ class Ours:
         """Nothing beside the protocol."""
         return {}
 
+    def watched(self) -> Watched:
+        """Nothing beside our own code."""
+        return NOTHING
+
     def version(self, run: Callable[[Spec], Finished]) -> str:
         """The protocol."""
         return str(self.protocol)
@@ -149,6 +154,10 @@ class Engine(Protocol):
     def identity(self) -> Mapping[str, str]:
         """What a runtime is keyed on beside the protocol: {binary: digest} of an installed client, or {missing: what} where
         it is absent, which is refused when a session needs it. Cheap, and raises nothing."""
+        ...
+
+    def watched(self) -> Watched:
+        """What the identity was read from: as long as none of it changes, neither does the identity. Raises nothing."""
         ...
 
     def version(self, run: Callable[[Spec], Finished]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from bench.effects.programs import Watched
+
 INDEXERS = {
     "codeanalyzer": "bench.effects.indexers.codeanalyzer:CodeAnalyzer",
     "gitnexus": "bench.effects.indexers.gitnexus:GitNexus",
@@ -33,6 +35,11 @@ class Indexer(Protocol):
 
     def identity(self) -> dict[str, str]:
         """Package → version of whatever decides the result. Raises MissingPart when it is not installed."""
+        ...
+
+    def watched(self) -> Watched:
+        """What the identity was read from, beside the packages of this Python: as long as none of it changes, neither does
+        the identity. Raises nothing."""
         ...
 
     def index(self, tree: Path, scratch: Path, *, seconds: float, cancel: threading.Event) -> Snapshot:

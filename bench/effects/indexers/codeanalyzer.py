@@ -19,6 +19,7 @@ from typing import Any
 
 from bench.effects import files, trees
 from bench.effects.indexers import Snapshot, canpy_graph, packages, room
+from bench.effects.programs import NOTHING, Watched
 from bench.effects.sandbox import PYTHON, Finished, Limits, Spec, runner
 from bench.effects.trees import Entry
 from bench.errors import StepFailed
@@ -39,6 +40,10 @@ class CodeAnalyzer:
     def identity(self) -> dict[str, str]:
         """Versions of all packages that take part, and of the language that reads the source."""
         return dict(_identity())
+
+    def watched(self) -> Watched:
+        """Nothing beside the packages of this Python."""
+        return NOTHING
 
     def index(self, tree: Path, scratch: Path, *, seconds: float, cancel: threading.Event) -> Snapshot:
         """Index the Python files of an expanded tree."""

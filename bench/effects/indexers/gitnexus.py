@@ -7,19 +7,22 @@ a copy of the files without repository, links, and GitNexus's own configuration 
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
 import threading
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from bench.effects import env, files, proc, trees
+from bench.effects import files, proc, programs, trees
 from bench.effects.indexers import Snapshot, gitnexus_graph, room
+from bench.effects.programs import Watched
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, runner
 from bench.errors import MissingPart, StepFailed
 
 VARIABLE = "BENCH_GITNEXUS"
+NAME = "gitnexus"
+MANIFEST = "package.json"
 REMEDY = "ONNXRUNTIME_NODE_INSTALL=skip npm i -g gitnexus, with a Node.js that it accepts"
 MODULES = "/opt/gitnexus/node_modules"
 NODE = "/opt/node/bin"
@@ -39,12 +42,18 @@ class GitNexus:
     def identity(self) -> dict[str, str]:
         """Versions of gitnexus, of the packages that it names itself, and of Node.js."""
         modules, node = _installed()
-        package = _package(modules / "gitnexus")
-        versions = {"gitnexus": str(package["version"]), "node": _node_version(node)}
-        for name in sorted(package.get("dependencies", {})):
-            if (modules / name / "package.json").is_file():
-                versions[name] = str(_package(modules / name)["version"])
-        return versions
+        found = {path.parent.relative_to(modules).as_posix(): path for path in _manifests(modules) if path.is_file()}
+        return {"node": _node_version(node)} | {name: str(_manifest(path)["version"]) for name, path in found.items()}
+
+    def watched(self) -> Watched:
+        """The manifests and Node.js, and where they are looked for."""
+        paths: list[Path] = []
+        with contextlib.suppress(MissingPart):
+            modules, node = _installed()
+            paths += [node, *_manifests(modules)]
+        if found := programs.find(NAME, VARIABLE):
+            paths.append(Path(found).absolute().parent / "node")
+        return programs.watched(NAME, VARIABLE) | programs.watched("node") | Watched(frozenset(map(str, paths)))
 
     def index(self, tree: Path, scratch: Path, *, seconds: float, cancel: threading.Event) -> Snapshot:
         """Index all files of an expanded tree in languages that GitNexus knows."""
@@ -65,23 +74,28 @@ def _plain(path: str) -> bool:
 
 def _installed() -> tuple[Path, Path]:
     """`(node_modules, node)`. Raises MissingPart naming what is absent."""
-    given = env.get(VARIABLE)
-    found = given if given and Path(given).exists() else shutil.which("gitnexus") if not given else None
-    if not found:
-        raise MissingPart("no program gitnexus", where=given or "PATH", remedy=f"{REMEDY}, or set {VARIABLE}")
+    found = programs.find(NAME, VARIABLE)
+    if not found or not Path(found).exists():
+        raise MissingPart("no program gitnexus", where=found or "PATH", remedy=f"{REMEDY}, or set {VARIABLE}")
     program = Path(found).resolve()
     modules = next((p for p in program.parents if p.name == "node_modules"), None)
-    if modules is None or not (modules / "gitnexus" / "package.json").is_file():
+    if modules is None or not (modules / NAME / MANIFEST).is_file():
         raise MissingPart("gitnexus is not an npm installation", where=str(program), remedy=REMEDY)
     beside = Path(found).parent / "node"
-    node = str(beside) if beside.exists() else shutil.which("node")
+    node = str(beside) if beside.exists() else programs.find("node")
     if not node:
         raise MissingPart("no program node", remedy=REMEDY)
     return modules, Path(node).resolve()
 
 
-def _package(folder: Path) -> dict[str, Any]:
-    package: dict[str, Any] = json.loads((folder / "package.json").read_bytes())
+def _manifests(modules: Path) -> list[Path]:
+    """Of gitnexus and of the packages that it names itself, absent ones too."""
+    own = modules / NAME / MANIFEST
+    return [own, *(modules / name / MANIFEST for name in sorted(_manifest(own).get("dependencies", {})))]
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    package: dict[str, Any] = json.loads(path.read_bytes())
     return package
 
 

@@ -67,3 +67,15 @@ def test_rows_are_read_as_they_were_written(tmp_path):
     (tmp_path / "graph.jsonl").write_text('{"table": "File", "name": "a\\u2028b"}\n{"end": true}\n')
     rows = gitnexus.read(Finished(0, None, b"", b"", b"", 1.0), tmp_path / "graph.jsonl")
     assert rows == [{"table": "File", "name": "a\u2028b"}, {"end": True}]
+
+
+def test_it_names_what_another_installation_would_change(tmp_path, monkeypatch):
+    program = installation(tmp_path)
+    monkeypatch.setenv("BENCH_GITNEXUS", str(program))
+    watched = gitnexus.GitNexus().watched()
+    modules = tmp_path / "node_modules"
+    named = [modules / name / "package.json" for name in ("gitnexus", "tree-sitter", "absent")]
+    assert {str(path) for path in (program, program.parent / "node", *named)} <= watched.paths
+    assert {"BENCH_GITNEXUS", "PATH"} <= watched.variables
+    monkeypatch.setenv("BENCH_GITNEXUS", str(tmp_path / "nowhere"))
+    assert str(tmp_path / "nowhere") in gitnexus.GitNexus().watched().paths

@@ -7,22 +7,24 @@ the file's stat, in the user's cache directory.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from blake3 import blake3
 
 from bench.core import digest
-from bench.effects import env, files
+from bench.effects import env, files, programs
 from bench.effects.engines.claude.command import PROGRAM
+from bench.effects.programs import Watched
 from bench.effects.sandbox import Bind, Finished, Limits, Spec
 from bench.errors import MissingPart, StepFailed
 
 VARIABLE = "BENCH_CLAUDE"
+NAME = "claude"
 PACKAGE = "claude-code"
 REMEDY = "npm i -g @anthropic-ai/claude-code, or set BENCH_CLAUDE to its program"
 _ELF = b"\x7fELF"
@@ -32,7 +34,7 @@ _CHUNK = 8 << 20
 
 def program() -> Path:
     """The client's program, an ELF file. Raises MissingPart naming the remedy."""
-    given = env.get(VARIABLE) or shutil.which("claude")
+    given = programs.find(NAME, VARIABLE)
     if not given:
         raise MissingPart("Claude Code is not installed", remedy=REMEDY)
     place = Path(given)
@@ -72,6 +74,16 @@ def identity() -> dict[str, str]:
         return {"binary": digest_of(program())}
     except MissingPart as error:
         return {"missing": error.what}
+
+
+def watched() -> Watched:
+    """What decides which program that is, and whether it is still the same."""
+    paths: list[Path] = []
+    if given := programs.find(NAME, VARIABLE):
+        paths += _platform_programs(Path(given).resolve())
+    with contextlib.suppress(MissingPart):
+        paths.append(program())
+    return programs.watched(NAME, VARIABLE) | Watched(frozenset(map(str, paths)))
 
 
 def version(run: Callable[[Spec], Finished]) -> str:

@@ -19,6 +19,7 @@ from bench.effects.engines.claude.stream import TOKENS, Stream, parse
 from bench.effects.engines.claude.verdict import End, Told, judge
 from bench.effects.engines.transcript import lines, preview
 from bench.effects.gateway import SOCKET, Ask, Door, Traffic
+from bench.effects.programs import Watched
 from bench.effects.redact import Redactor, known_secrets
 from bench.effects.sandbox import PYTHON, Bind, Finished, Spec
 from bench.errors import Cancelled, CorpusError, IntegrityError, MissingPart
@@ -46,6 +47,10 @@ class Claude:
     def identity(self) -> Mapping[str, str]:
         """The program's digest."""
         return binary.identity()
+
+    def watched(self) -> Watched:
+        """The program, and where it is looked for."""
+        return binary.watched()
 
     def version(self, run: Callable[[Spec], Finished]) -> str:
         """What the program says of itself."""

@@ -90,3 +90,24 @@ def test_the_version_is_the_first_word_that_the_program_says(tmp_path: Path, mon
     assert binary.version(lambda spec: Finished(0, None, b"2.1.197 (Claude Code)\n", b"", b"", 0.1)) == "2.1.197"
     with pytest.raises(StepFailed, match="does not run here: cannot execute"):
         binary.version(lambda spec: Finished(126, None, b"", b"cannot execute", b"", 0.1))
+
+
+def test_it_names_what_another_client_would_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}/early:{tmp_path}/bin:{tmp_path}/late")
+    early, found = str(tmp_path / "early" / "claude"), str(tmp_path / "bin" / "claude")
+    assert {early, found, str(tmp_path / "late" / "claude")} <= binary.watched().paths, "absent: it may come anywhere"
+    real = place(tmp_path / "versions" / "2.1" / "claude")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").symlink_to(real)
+    assert binary.watched().paths == {early, found, str(real)}
+    assert binary.watched().variables == {"PATH", "BENCH_CLAUDE"}
+    monkeypatch.setenv("BENCH_CLAUDE", str(real))
+    assert (binary.watched().paths, binary.watched().variables) == ({str(real)}, {"BENCH_CLAUDE"})
+
+
+def test_it_names_the_programs_place_where_the_installation_did_not_run(tmp_path: Path) -> None:
+    scope = tmp_path / "node_modules" / "@anthropic-ai"
+    stub = place(scope / "claude-code" / "bin" / "claude.exe", b"#!/bin/sh\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").symlink_to(stub)
+    assert str(scope / PACKAGE / "claude") in binary.watched().paths
