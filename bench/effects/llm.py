@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.core import model_routes
-from bench.effects import cassette_requests, cassettes, clock, env, llm_messages
-from bench.errors import MissingPart
+from bench.effects import cassette_requests, cassettes, clock, llm_messages
+from bench.effects.gateway.usage import normalised
+from bench.errors import MissingPart, StepFailed
 
 REPLAY = "replay"
 """Provider prefix of a model id that is served from a cassette."""
@@ -106,11 +106,6 @@ def close_player(key: str) -> None:
     _players.pop(key, None)
 
 
-def open_replays() -> int:
-    """How many sessions are being served from cassettes."""
-    return len(_players)
-
-
 def _replay(_handler: Any, **asked: Any) -> Any:
     """The custom provider's completion: recorded events, made into a response by LiteLLM's own code."""
     litellm = library()
@@ -154,12 +149,6 @@ def provider_of(model: str) -> str:
         remedy = "write it as LiteLLM does: provider/model, such as anthropic/claude-sonnet-4-5"
         raise MissingPart("LiteLLM knows no provider of this model", where=model, remedy=remedy) from None
     return found
-
-
-def key_of(provider: str) -> str | None:
-    """The user's key for a provider, from our variables or the provider's own; one that is set and blank is none."""
-    names = (*model_routes.key_names(provider), f"{provider.upper()}_API_KEY")
-    return next((key for name in names if (key := (env.get(name) or "").strip())), None)
 
 
 def complete(call: Call) -> Reply | Failure:
@@ -255,17 +244,10 @@ def _raw(seen: Sequence[Any]) -> Mapping[str, Any] | None:
 
 def usage_of(usage: Any) -> dict[str, int] | None:
     """LiteLLM's usage in four disjoint counts of tokens; None when the provider said nothing or what cannot be."""
-    if usage is None or not (usage.prompt_tokens or usage.completion_tokens):
+    told = {} if usage is None else usage.model_dump()
+    if not (told.get("prompt_tokens") or told.get("completion_tokens")):
         return None
-    details = getattr(usage, "prompt_tokens_details", None)
-    read = getattr(usage, "cache_read_input_tokens", None) or getattr(details, "cached_tokens", None) or 0
-    write = getattr(usage, "cache_creation_input_tokens", None) or getattr(details, "cache_creation_tokens", None) or 0
-    plain = usage.prompt_tokens - read - write
-    if plain < 0:
+    try:
+        return normalised(told, "chat")
+    except StepFailed:
         return None
-    return {
-        "input_tokens": plain,
-        "cache_creation_input_tokens": write,
-        "cache_read_input_tokens": read,
-        "output_tokens": usage.completion_tokens,
-    }

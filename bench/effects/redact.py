@@ -59,8 +59,9 @@ class Redactor:
     """Hides known secrets, secrets by their form, and the host's own paths. Build one per session."""
 
     def __init__(self, secrets: Iterable[str] = (), paths: Mapping[str, str] | None = None) -> None:
-        """`secrets`: exact strings to hide. `paths`: host path → what to show instead; longer paths win."""
-        known = sorted({s for s in secrets if len(s) >= SHORTEST}, key=len, reverse=True)
+        """`secrets`: strings to hide, without blanks at their ends. `paths`: host path → what to show instead; longer ones
+        win."""
+        known = sorted({s for secret in secrets if len(s := secret.strip()) >= SHORTEST}, key=len, reverse=True)
         self._known = re.compile("|".join(re.escape(s) for s in known)) if known else None
         longest_first = sorted((paths or {}).items(), key=lambda item: -len(item[0]))
         self._paths = [(re.compile(re.escape(path) + r"(?![\w.-])"), shown) for path, shown in longest_first]

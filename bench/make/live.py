@@ -81,7 +81,7 @@ def _check_keys(steps: Sequence[Step]) -> None:
     model_routes.check_keys(asked, env.names())
     for full, own in asked.items():
         provider = full.partition("/")[0]
-        key = next((k for name in model_routes.key_names(provider) if (k := (env.get(name) or "").strip())), None)
+        key = env.key_of(provider)
         if key is not None:
             model_routes.check_key(provider, key, own_address=own)
 

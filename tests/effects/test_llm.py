@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.effects import llm
+from bench.effects.gateway.usage import FIELDS, normalised
 from bench.errors import MissingPart
 
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object", "properties": {}}}}
@@ -18,6 +19,7 @@ import bench.effects.engines.loop, bench.steps.session
 assert "litellm" not in sys.modules, "imported before it was used"
 pathlib.Path(".env").write_text("PLANTED_BY_ENV_FILE=1")
 from bench.effects import llm
+from bench.effects.gateway.usage import FIELDS, normalised
 library = llm.library()
 assert "PLANTED_BY_ENV_FILE" not in os.environ
 assert library.telemetry is False and not library.success_callback and not library.callbacks
@@ -58,31 +60,26 @@ def test_a_model_of_no_known_provider_is_refused_before_anything_is_asked() -> N
         llm.provider_of("nobody/x")
 
 
-def test_our_key_comes_before_the_providers_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
-    monkeypatch.delenv("BENCH_OPENAI_API_KEY", raising=False)
-    assert llm.key_of("openai") == "theirs"
-    monkeypatch.setenv("BENCH_OPENAI_API_KEY", "ours")
-    assert llm.key_of("openai") == "ours"
-
-
-class Told:
+def usage(**fields: Any) -> Any:
     """Usage as LiteLLM gives it."""
-
-    def __init__(self, **fields: Any) -> None:
-        self.__dict__ |= {"prompt_tokens": 0, "completion_tokens": 0} | fields
+    return llm.library().Usage(**fields)
 
 
-def test_usage_is_four_disjoint_counts() -> None:
-    told = Told(prompt_tokens=15, completion_tokens=2, cache_read_input_tokens=7, cache_creation_input_tokens=3)
-    assert llm.usage_of(told) == {
-        "input_tokens": 5,
-        "cache_creation_input_tokens": 3,
-        "cache_read_input_tokens": 7,
-        "output_tokens": 2,
-    }
+@pytest.mark.parametrize(
+    ("cached", "counts"),
+    [
+        ({"cache_read_input_tokens": 70, "cache_creation_input_tokens": 300}, (630, 300, 70, 2)),
+        ({"prompt_tokens_details": {"cached_tokens": 70}}, (930, 0, 70, 2)),
+        ({"prompt_tokens_details": {"cached_tokens": 70, "cache_creation_tokens": 300}}, (630, 300, 70, 2)),
+        ({"prompt_tokens_details": {"cached_tokens": 70, "cache_write_tokens": 300}}, (630, 300, 70, 2)),
+        ({}, (1000, 0, 0, 2)),
+    ],
+)
+def test_usage_is_four_disjoint_counts_and_the_same_as_the_gateways(cached: dict[str, Any], counts: tuple[int, ...]) -> None:
+    told = usage(prompt_tokens=1000, completion_tokens=2, **cached)
+    assert llm.usage_of(told) == dict(zip(FIELDS, counts, strict=True)) == normalised(told.model_dump(), "chat")
 
 
-@pytest.mark.parametrize("told", [None, Told(), Told(prompt_tokens=5, cache_read_input_tokens=9)])
+@pytest.mark.parametrize("told", [None, {}, {"prompt_tokens": 5, "completion_tokens": 1, "cache_read_input_tokens": 9}])
 def test_usage_that_is_unknown_or_impossible_is_none(told: Any) -> None:
-    assert llm.usage_of(told) is None
+    assert llm.usage_of(told if told is None else usage(**told)) is None

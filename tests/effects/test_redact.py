@@ -44,6 +44,10 @@ def test_secrets_are_known_by_their_form(secret: str) -> None:
     assert shown.endswith(" after")
 
 
+def test_a_secret_that_was_set_with_a_line_end_is_hidden_within_a_line() -> None:
+    assert Redactor(["planted-secret\n"]).text("a planted-secret b") == f"a {HIDDEN} b"
+
+
 def test_credentials_in_an_address_are_hidden() -> None:
     assert Redactor().text("git clone https://me:pw@example.org/x") == f"git clone https://{HIDDEN}@example.org/x"
 

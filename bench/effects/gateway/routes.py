@@ -36,7 +36,7 @@ def route(ask: Ask) -> Route:
         return _replay(ask)
     if ask.base_url is None or provider in model_routes.KEYS:
         model_routes.check_keys([ask.model], env.names(), ask.provider)
-    key = next((value for name in model_routes.key_names(provider) if (value := env.get(name))), None)
+    key = env.key_of(provider)
     if key is not None:
         model_routes.check_key(provider, key, own_address=ask.base_url is not None)
     full = model_routes.route(ask.model, ask.provider)
@@ -64,12 +64,9 @@ def _replay(ask: Ask) -> Route:
 
 def provider_keys() -> dict[str, str]:
     """Every provider key of the environment, under the name that LiteLLM reads."""
-    found = {name: env.get(name) or "" for name in env.names() if name.endswith("_API_KEY") and not _ours(name)}
-    for provider, standard in STANDARD.items():
-        chosen = next((value for name in model_routes.KEYS[provider] if (value := env.get(name))), None)
-        if chosen is not None:
-            found[standard] = chosen
-    return found
+    others = (name for name in env.names() if name.endswith("_API_KEY") and not _ours(name))
+    found = {name: (env.get(name) or "").strip() for name in others}
+    return found | {standard: key for provider, standard in STANDARD.items() if (key := env.key_of(provider))}
 
 
 def _ours(name: str) -> bool:

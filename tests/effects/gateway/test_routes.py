@@ -57,3 +57,15 @@ def test_a_cassette_must_be_one():
 def test_blank_keys_are_none(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GEMINI_API_KEY", "  ")
     assert "GEMINI_API_KEY" not in routes.provider_keys()
+
+
+def test_the_proxy_gets_the_key_that_counts_without_its_line_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BENCH_ANTHROPIC_API_KEY", "")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-1\n")
+    monkeypatch.setenv("GEMINI_API_KEY", "g-1\n")
+    found = routes.provider_keys()
+    assert (found["ANTHROPIC_API_KEY"], found["GEMINI_API_KEY"]) == ("sk-ant-1", "g-1")
+    monkeypatch.setenv("BENCH_ANTHROPIC_API_KEY", " ")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-proj-1")
+    with pytest.raises(MissingPart, match="looks like one of OpenAI's"):
+        routes.route(Ask("s", "claude-sonnet-4-5"))
