@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench.core.numbers import finite
 from bench.core.outages import LONGEST_S, MARGIN_S, Outage, pause
 
 LIMITED = frozenset({"rate-limit", "usage-limit"})
@@ -23,9 +24,7 @@ def limited(body: Mapping[str, Any]) -> Outage | None:
     told = body.get("outage")
     if not isinstance(told, Mapping) or told.get("cls") not in LIMITED:
         return None
-    reset = told.get("resets_at")
-    known = isinstance(reset, int | float) and not isinstance(reset, bool)
-    return Outage(str(told["cls"]), float(reset) if known and reset is not None else None)
+    return Outage(str(told["cls"]), finite(told.get("resets_at")))
 
 
 def resume_at(now: float, limit: Outage) -> float | None:

@@ -5,7 +5,6 @@ A difference is told only where both sides were measured; calibration arms are s
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -82,8 +81,8 @@ def arms(aggregate: Mapped, judged: Mapped, of: Mapping[str, str | None]) -> lis
             | {"replayed": sum(bool(row.get("replayed")) for row in begun)}
             | {"medians": {key: medians.median([row.get(key) for row in medians.valid(mine)]) for key in savings.MEASURES}}
             | {"resolved_points": _shared_points(tasks, name, against) if against else None}
-            | {"cost_saved_pct": _middle([gap["cost_usd_pct"] for gap in gaps])}
-            | {"time_saved_pct": _middle([gap["duration_s_pct"] for gap in gaps])}
+            | {"cost_saved_pct": medians.typical([gap["cost_usd_pct"] for gap in gaps])}
+            | {"time_saved_pct": medians.typical([gap["duration_s_pct"] for gap in gaps])}
         )
     return found
 
@@ -98,11 +97,6 @@ def _shared_points(tasks: Sequence[Mapped], arm: str, against: str) -> float | N
     pairs = [[task["cells"][name] for name in (arm, against)] for task in tasks if {arm, against} <= task["cells"].keys()]
     mine, other = ({key: sum(pair[side][key] for pair in pairs) for key in ("resolved_valid", "valid")} for side in (0, 1))
     return _points(mine, other)
-
-
-def _middle(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(float(statistics.median(known)), 1) if known and len(known) == len(values) else None
 
 
 def exclusions(aggregate: Mapped) -> list[dict[str, Any]]:

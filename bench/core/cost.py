@@ -5,11 +5,12 @@ Prices are data given by the caller (USD per million tokens), usage is what a se
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
+
+from bench.core.numbers import finite
 
 TOKENS = {
     "input_tokens": "input",
@@ -47,9 +48,8 @@ def price(usage: Mapping[str, Any] | None, row: Mapping[str, Any] | None) -> flo
 
 
 def _rate(value: object) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        return None
-    return Decimal(str(value))
+    known = finite(value)
+    return Decimal(str(known)) if known is not None and known >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 PROMOTE = "promote"
@@ -102,16 +101,6 @@ def reasons(checks: Sequence[Check]) -> list[str]:
         found = found or [check.reason or check.check for check in checks if check.verdict == verdict]
     notes = [check.reason or check.check for check in checks if check.verdict is Verdict.NOTE]
     return list(dict.fromkeys([*(found or ["nothing improved"]), *notes]))
-
-
-def exact(value: float | int) -> Fraction:
-    """A number as it is written: 0.21 is twenty-one hundredths."""
-    return Fraction(str(value))
-
-
-def number(value: Any) -> float | int | None:
-    """A number, or None for anything else, booleans included."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def measured(pair: Pair, policy: Policy) -> list[Check]:

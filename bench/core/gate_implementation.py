@@ -14,6 +14,7 @@ from typing import Any
 from bench.core import gate, medians
 from bench.core.error_kinds import SKILL_ATTRIBUTABLE
 from bench.core.gate import Check, Judged, Pair, Policy, Side, Verdict
+from bench.core.numbers import exact
 
 METRICS = ("cost_usd", "output_tokens", "duration_s", "num_turns")
 MAIN_LOOP_ONLY = frozenset({"output_tokens", "num_turns"})
@@ -26,14 +27,6 @@ RULE = (
     "task that neither arm solves: max_failed_task_regression_pct); promote if two more runs are solved in all, or if the "
     "median improvement of the gated tasks reaches min_improvement_pct"
 )
-
-
-def improvement(incumbent: Any, candidate: Any) -> Fraction | None:
-    """100·(incumbent − candidate)/incumbent percent, rounded to one decimal; None if unmeasured or the incumbent's is 0."""
-    before, now = gate.number(incumbent), gate.number(candidate)
-    if before is None or now is None or not before:
-        return None
-    return Fraction(round(100 * (gate.exact(before) - gate.exact(now)) / gate.exact(before), 1))
 
 
 def judge(pairs: Sequence[Pair], policy: Policy) -> Judged:
@@ -74,7 +67,7 @@ def _task(pair: Pair, policy: Policy) -> tuple[list[Check], bool, Fraction | Non
         return measured, True, None
     metric = policy["metric"]
     values = [incumbent.get(metric), candidate.get(metric)]
-    gain = None if metric == "cost_usd" and not gate.number(values[1]) else improvement(*values)
+    gain = medians.improvement(metric, *values)
     whole = all(check.verdict is Verdict.PASS for check in measured)
     unsolved = not _solved(incumbent) and not _solved(candidate)
     skipped = any(_unloaded(side) for side in (incumbent, candidate))
@@ -100,7 +93,7 @@ def _regression(pair: Pair, check: str, value: Any, threshold: Any, bad: bool, w
 def _cap(pair: Pair, gain: Fraction, policy: Policy) -> Check:
     most = policy["max_failed_task_regression_pct"]
     why = f"{policy['metric']} changed by {_signed(-gain)} % on a task that neither arm solves"
-    return _regression(pair, "failed_task_regression", float(gain), -most, gain < -gate.exact(most), why)
+    return _regression(pair, "failed_task_regression", float(gain), -most, gain < -exact(most), why)
 
 
 def _rate(pair: Pair, incumbent: Side, candidate: Side) -> Check:
@@ -122,7 +115,7 @@ def _floor(pair: Pair, incumbent: Side, candidate: Side, skipped: bool) -> Check
 def _efficiency(pair: Pair, gain: Fraction, policy: Policy) -> Check:
     most = policy["max_task_regression_pct"]
     why = f"{policy['metric']} changed by {_signed(-gain)} %"
-    return _regression(pair, "efficiency", float(gain), -most, gain < -gate.exact(most), why)
+    return _regression(pair, "efficiency", float(gain), -most, gain < -exact(most), why)
 
 
 def _coverage(rows: Sequence[Mapping[str, Any]], policy: Policy) -> list[Check]:
@@ -131,7 +124,7 @@ def _coverage(rows: Sequence[Mapping[str, Any]], policy: Policy) -> list[Check]:
     gated = sum(row["gated"] for row in rows)
     least = policy["min_gated_task_ratio"]
     ratio = Fraction(gated, len(rows))
-    good = gated > 0 and ratio >= gate.exact(least)
+    good = gated > 0 and ratio >= exact(least)
     why = f"{gated} of {len(rows)} tasks can be judged; on the others neither arm ever succeeds"
     found = [Check("gated_ratio", None, _share(ratio), least, Verdict.PASS if good else Verdict.INSUFFICIENT, why)]
     left = [row["task"] for row in rows if not row["gated"]]
@@ -149,7 +142,7 @@ def _margin(margin: int) -> Check:
 
 def _saved(middle: float | None, policy: Policy) -> Check:
     least = policy["min_improvement_pct"]
-    good = middle is not None and gate.exact(middle) >= gate.exact(least)
+    good = middle is not None and exact(middle) >= exact(least)
     told = "unknown" if middle is None else f"{middle:+g} %"
     why = f"median improvement of {policy['metric']} over gated tasks is {told}"
     return Check("median_improvement", None, middle, least, Verdict.IMPROVED if good else Verdict.SHORT, why)

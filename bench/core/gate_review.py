@@ -12,6 +12,7 @@ from typing import Any
 
 from bench.core import gate
 from bench.core.gate import Check, Judged, Pair, Policy, Side, Verdict
+from bench.core.numbers import exact, number
 
 METRIC = "review_weighted_f1"
 TOLERANCE = Fraction(1, 10**9)
@@ -68,7 +69,7 @@ def _task(pair: Pair, policy: Policy) -> tuple[list[Check], Fraction | None]:
     checks += [_verdict(pair, candidate), _blockers(pair, incumbent, candidate)]
     if flags[0]:
         return [*checks, *_clean(pair, incumbent, candidate)], None
-    gain = gate.exact(candidate[METRIC]) - gate.exact(incumbent[METRIC])
+    gain = exact(candidate[METRIC]) - exact(incumbent[METRIC])
     return [*checks, _f1(pair, incumbent, candidate), _gain(pair, gain, policy)], gain
 
 
@@ -76,7 +77,7 @@ def _missing(pair: Pair, incumbent: Side, candidate: Side, *, clean: bool) -> li
     found = []
     for name in CLEAN if clean else DEFECT:
         values = [incumbent.get(name), candidate.get(name)]
-        known = all(isinstance(v, bool) if name == "review_clean_pass" else gate.number(v) is not None for v in values)
+        known = all(isinstance(v, bool) if name == "review_clean_pass" else number(v) is not None for v in values)
         if not known:
             found.append(gate.insufficient(pair, name, values, f"{name} is not known of both arms"))
     said = candidate.get("review_verdict_correct")
@@ -101,7 +102,7 @@ def _verdict(pair: Pair, candidate: Side) -> Check:
 
 def _blockers(pair: Pair, incumbent: Side, candidate: Side) -> Check:
     before, now = incumbent.get("review_blocker_recall"), candidate.get("review_blocker_recall")
-    bad = before is not None and now is not None and gate.exact(now) < gate.exact(before)
+    bad = before is not None and now is not None and exact(now) < exact(before)
     return _worse(pair, "blocker_recall", now, before, bad, f"worst blocker recall fell from {before} to {now}")
 
 
@@ -109,21 +110,19 @@ def _clean(pair: Pair, incumbent: Side, candidate: Side) -> list[Check]:
     before, now = incumbent["review_false_positives"], candidate["review_false_positives"]
     passed = [incumbent["review_clean_pass"], candidate["review_clean_pass"]]
     return [
-        _worse(
-            pair, "false_positives", now, before, gate.exact(now) > gate.exact(before), f"{before} → {now} false positives"
-        ),
+        _worse(pair, "false_positives", now, before, exact(now) > exact(before), f"{before} → {now} false positives"),
         _worse(pair, "clean_pass", passed[1], passed[0], passed[0] and not passed[1], "the clean control no longer passes"),
     ]
 
 
 def _f1(pair: Pair, incumbent: Side, candidate: Side) -> Check:
     before, now = incumbent[METRIC], candidate[METRIC]
-    bad = gate.exact(now) + TOLERANCE < gate.exact(before)
+    bad = exact(now) + TOLERANCE < exact(before)
     return _worse(pair, "weighted_f1", now, before, bad, f"weighted F1 fell from {before} to {now}")
 
 
 def _gain(pair: Pair, gain: Fraction, policy: Policy) -> Check:
-    least = gate.exact(policy["min_improvement"])
+    least = exact(policy["min_improvement"])
     verdict = Verdict.IMPROVED if gain + TOLERANCE >= least else Verdict.SHORT
     why = f"{pair.task}: weighted F1 changed by {float(gain):+.6g}"
     return Check("improvement", pair.task, float(gain), policy["min_improvement"], verdict, why)

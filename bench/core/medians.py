@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from bench.core import error_kinds
+from bench.core.numbers import exact, number
 from bench.core.records import NOT_RUN
 
 MEASURES = (
@@ -62,6 +63,23 @@ def median(values: Sequence[float | None]) -> float | None:
     return int(mean) if whole and mean.denominator == 1 else round(float(mean), 6)
 
 
+def improvement(measure: str, reference: Any, value: Any) -> Fraction | None:
+    """100·(reference − value)/reference percent, rounded to one decimal (spec 2.8).
+
+    None if unmeasured or the reference is 0. A cost of 0 is that of a free model, and ranks nothing.
+    """
+    before, now = number(reference), number(value)
+    if before is None or now is None or not before or (measure == "cost_usd" and not now):
+        return None
+    return Fraction(round(100 * (exact(before) - exact(now)) / exact(before), 1))
+
+
+def typical(percents: Sequence[float | None]) -> float | None:
+    """The `median` of percents, to one decimal as they are."""
+    middle = median(percents)
+    return None if middle is None else float(round(exact(middle), 1))
+
+
 def attempts(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Rows that stand for work that was begun: all but those held back (state not_run)."""
     return [row for row in rows if row.get("state") != NOT_RUN]
@@ -96,11 +114,11 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     `cache_tokens` is the median of what was written to and read from the cache together, which no sum of medians gives.
     """
     good = valid(rows)
-    found: dict[str, Any] = {name: median([_number(row, name) for row in good]) for name in MEASURES}
+    found: dict[str, Any] = {name: median([number(row.get(name)) for row in good]) for name in MEASURES}
     found["cache_tokens"] = median([_cache(row) for row in good])
     if any(name.startswith("review_") for row in good for name in row):
-        found |= {name: median([_number(row, name) for row in good]) for name in REVIEW_MEASURES}
-        worst = [_number(row, REVIEW_MINIMUM) for row in good]
+        found |= {name: median([number(row.get(name)) for row in good]) for name in REVIEW_MEASURES}
+        worst = [number(row.get(REVIEW_MINIMUM)) for row in good]
         found[REVIEW_MINIMUM] = None if None in worst else min((v for v in worst if v is not None), default=None)
         found |= {name: _all(good, name) for name in REVIEW_ALL}
     return found
@@ -111,13 +129,8 @@ def rate(counted: Mapping[str, Any]) -> float | None:
     return counted["resolved_valid"] / counted["valid"] if counted["valid"] else None
 
 
-def _number(row: Mapping[str, Any], name: str) -> float | None:
-    value = row.get(name)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def _cache(row: Mapping[str, Any]) -> float | None:
-    written, read = _number(row, "cache_creation_input_tokens"), _number(row, "cache_read_input_tokens")
+    written, read = (number(row.get(f"cache_{kind}_input_tokens")) for kind in ("creation", "read"))
     return None if written is None or read is None else written + read
 
 

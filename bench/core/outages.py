@@ -6,13 +6,13 @@ Times are seconds since 1970; the caller has the clock.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bench.core import calendar
+from bench.core.numbers import finite
 
 CLASSES = ("rate-limit", "usage-limit", "overloaded", "auth", "network", "server")
 MARGIN_S = 15.0
@@ -79,9 +79,8 @@ def of_event(event: Mapping[str, Any]) -> Outage | None:
     told = told if isinstance(told, Mapping) else {}
     if told.get("status") not in _LIMITED:
         return None
-    at = told.get("resetsAt")
-    known = isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at) and at > 0
-    return Outage("usage-limit", _seconds(float(at)) if known and at is not None else None)
+    at = finite(told.get("resetsAt"))
+    return Outage("usage-limit", _seconds(at) if at is not None and at > 0 else None)
 
 
 def _seconds(at: float) -> float:

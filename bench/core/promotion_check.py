@@ -12,6 +12,7 @@ from typing import Any
 from bench.core import digest, gate, medians, promotion, schema_plain
 from bench.core.calendar import later
 from bench.core.gate_evidence import ABORTED, COMPLETE
+from bench.core.numbers import number
 from bench.core.records import NOT_RUN
 
 HISTORICAL = 5
@@ -142,7 +143,7 @@ def _sides(document: Document) -> Iterator[str]:
 def _figures(where: str, side: Mapping[str, Any]) -> Iterator[str]:
     for name in SHARES:
         value = side.get(name)
-        if value is not None and not (gate.number(value) is not None and 0 <= value <= 1):
+        if value is not None and not (number(value) is not None and 0 <= value <= 1):
             yield f"{where}: {name} is not a share"
     for name in FLAGS:
         if side.get(name) is not None and not isinstance(side[name], bool):

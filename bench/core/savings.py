@@ -6,9 +6,10 @@ is cheap. Unknown medians give unknown savings, never 0.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from bench.core import medians
 
 CLASSES = ("trivial", "investigation-bug", "investigation-feature", "cross-module")
 """From small to large; other classes follow in the order in which they appear."""
@@ -30,17 +31,10 @@ def baseline_of(roles: Mapping[str, str]) -> str | None:
     return next((name for name, role in roles.items() if role == "comparator" and name.startswith("baseline")), None)
 
 
-def improvement(reference: float | None, value: float | None) -> float | None:
-    """100·(reference − value)/reference, rounded to one decimal (spec 2.8); None if unmeasured or the reference is 0."""
-    if reference is None or value is None or reference == 0:
-        return None
-    return round(100 * (reference - value) / reference, 1)
-
-
 def saved(name: str, reference: Group, other: Group) -> float | None:
-    """`improvement` of a measure between two groups' medians. A cost of 0 is that of a free model, and ranks nothing."""
-    values = [group["medians"].get(name) for group in (reference, other)]
-    return None if name == "cost_usd" and not all(values) else improvement(*values)
+    """`medians.improvement` of a measure between two groups' medians."""
+    gain = medians.improvement(name, *(group["medians"].get(name) for group in (reference, other)))
+    return None if gain is None else float(gain)
 
 
 def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
@@ -85,9 +79,7 @@ def by_class(saved: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _verdict(mine: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Arm and baseline in one class: who resolves the larger share wins; of equals, who costs less in the median task."""
-    costs = [row["measures"]["cost_usd"]["saved_pct"] for row in mine]
-    known = [cost for cost in costs if cost is not None]
-    saved = round(statistics.median(known), 1) if known and len(known) == len(costs) else None
+    saved = medians.typical([row["measures"]["cost_usd"]["saved_pct"] for row in mine])
     own, base = ([sum(row[side][i] for row in mine) for i in (0, 1)] for side in ("resolved", "base_resolved"))
     # As products, so that equal shares are equal.
     lead = own[0] * base[1] - base[0] * own[1]
@@ -118,12 +110,13 @@ def turning_points(classes: Sequence[Mapping[str, Any]], baseline: str) -> list[
     for arm in arms:
         ran = [(entry["class"], entry["arms"][arm]) for entry in classes if arm in entry["arms"]]
         known = [verdict["saved_pct"] for _, verdict in ran if verdict["saved_pct"] is not None]
-        if not known:
+        middle = medians.median(known)
+        if middle is None:
             lines.append(f"what {arm} costs against {baseline} is not known")
-        elif statistics.median(known) == 0:
+        elif middle == 0:
             lines.append(f"{arm} and {baseline} cost the same")
         else:
-            lines.append(_turn(arm, baseline, ran, cheap="arm" if statistics.median(known) > 0 else "baseline"))
+            lines.append(_turn(arm, baseline, ran, cheap="arm" if middle > 0 else "baseline"))
     return lines
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.core import gate_implementation
 from tests.core.promotions import Row, arms, decided, document, failing
 
 PROMOTE, KEEP, INSUFFICIENT = "promote", "keep_incumbent", "insufficient_evidence"
@@ -146,24 +144,6 @@ def test_other_metrics_and_thresholds_are_the_suites() -> None:
     rows = arms("a", [{"duration_s": 10.0}] * 3, [{"duration_s": 9.7}] * 3)
     assert decided(rows, thresholds={"metric": "duration_s"}) == KEEP
     assert decided(rows, thresholds={"metric": "duration_s", "min_improvement_pct": 3}) == PROMOTE
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "percent"),
-    [
-        (1, 0.95, 5.0),
-        (3, 2, 33.3),
-        (1, 2, -100.0),
-        (8, 8, 0),
-        (0, 1, None),
-        (None, 1, None),
-        (1, None, None),
-        (True, 1, None),
-    ],
-)
-def test_improvement_in_percent(before: Any, now: Any, percent: float | None) -> None:
-    found = gate_implementation.improvement(before, now)
-    assert found == (None if percent is None else Fraction(str(percent)))
 
 
 @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.5, 0.94, 1.0, 1.1, 1.2, 1.3]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -42,6 +43,39 @@ def test_order_does_not_matter_and_the_median_lies_between(values: list[int]) ->
     assert found == medians.median(sorted(values, reverse=True))
     assert found is not None
     assert min(values) <= found <= max(values)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "percent"),
+    [
+        (1, 0.95, "5"),
+        (2.0, 1.0, "50"),
+        (3, 2, "33.3"),
+        (1, 2, "-100"),
+        (0.4, 1.8334, "-358.4"),
+        (1, 1.0000001, "0"),
+        (8, 8, "0"),
+        (0, 1, None),
+        (None, 1, None),
+        (1, None, None),
+        (True, 1, None),
+    ],
+)
+def test_improvement_in_percent(before: Any, now: Any, percent: str | None) -> None:
+    assert medians.improvement("duration_s", before, now) == (None if percent is None else Fraction(percent))
+
+
+def test_a_free_model_saves_nothing() -> None:
+    assert medians.improvement("cost_usd", 1.0, 0) is None
+    assert medians.improvement("duration_s", 1.0, 0) == 100
+
+
+@pytest.mark.parametrize(
+    ("percents", "middle"),
+    [([], None), ([1.0, None], None), ([1.5], 1.5), ([12.3, 12.4], 12.4), ([-0.1, 0.1], 0.0), ([50.0, 10.0, 20.0], 20.0)],
+)
+def test_the_typical_of_several_percents(percents: list[float | None], middle: float | None) -> None:
+    assert str(medians.typical(percents)) == str(middle)
 
 
 def test_excluded_rows_and_rows_not_run_reach_no_median() -> None:

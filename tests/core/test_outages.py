@@ -76,7 +76,7 @@ def test_a_reset_says_nothing_of_a_wrong_key():
     assert outages.of_call({"http_status": 401, "headers": {"retry-after": "77"}}, NOW) == Outage("auth", None, 401)
 
 
-@pytest.mark.parametrize("at", [True, "1800000000", None, float("nan"), -1, 0])
+@pytest.mark.parametrize("at", [True, "1800000000", None, float("nan"), -1, 0, 10**400])
 def test_a_reset_that_is_no_time_is_none(at: object):
     event = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
     assert outages.of_event(event) == Outage("usage-limit", None)

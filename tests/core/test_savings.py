@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from bench.core import savings
 
 
@@ -14,22 +12,6 @@ def group(task: str, arm: str, cost: float | None, resolved: int = 3, cls: str =
     counts = {"planned": 3, "valid": 3, "resolved": resolved, "resolved_valid": resolved}
     medians = {"cost_usd": cost, "output_tokens": None, "input_tokens": 0, "duration_s": 10.0}
     return {"task": task, "class": cls, "arm": arm, "role": role, "medians": medians} | counts | more
-
-
-@pytest.mark.parametrize(
-    ("reference", "value", "percent"),
-    [
-        (2.0, 1.0, 50.0),
-        (1.0, 2.0, -100.0),
-        (3.0, 2.0, 33.3),
-        (0, 1.0, None),
-        (None, 1.0, None),
-        (1.0, None, None),
-        (1, 1, 0.0),
-    ],
-)
-def test_improvement(reference: float | None, value: float | None, percent: float | None) -> None:
-    assert savings.improvement(reference, value) == percent
 
 
 def test_the_baseline_is_found_by_name_among_comparators() -> None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from bench.core import medians
+from bench.core.numbers import number
 
 RESOLVED = "resolved"
 POINTS, PERCENT, SCORE = "points", "percent", "score"
@@ -92,9 +93,7 @@ def _share(rows: Sequence[Row]) -> Fraction:
 
 def _middle(measure: str) -> Any:
     def level(rows: Sequence[Row]) -> float | None:
-        values = [row.get(measure) for row in rows]
-        known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-        return medians.median(known) if len(known) == len(values) else None
+        return medians.median([number(row.get(measure)) for row in rows])
 
     return level
 
