@@ -82,7 +82,8 @@ class Workspace:
         self._blobs: set[str] | None = None
         self._making: dict[str, threading.Lock] = {}
         self._signs: dict[bytes, str] = {}
-        self._oldest: dict[int, tuple[str, str]] = {}
+        self._oldest: dict[int, str] = {}
+        self._newest = ""
 
     def refresh(self) -> None:
         """Read the index again where another process has written to it since it was read. Called with the lock held."""
@@ -156,11 +157,10 @@ class Workspace:
         if measured_at is None:
             return state != records.FINAL
         if step.max_age_days not in self._oldest:
-            now = clock.now_utc()
-            oldest = clock.stamp(now - datetime.timedelta(days=step.max_age_days))
-            self._oldest[step.max_age_days] = (oldest, clock.stamp(now + CLOCK_SLACK))
-        oldest, newest = self._oldest[step.max_age_days]
-        return oldest <= measured_at <= newest
+            self._oldest[step.max_age_days] = clock.stamp(clock.now_utc() - datetime.timedelta(days=step.max_age_days))
+        if measured_at > self._newest:  # asked again, for a run may last: what it measures is not of the future
+            self._newest = clock.stamp(clock.now_utc() + CLOCK_SLACK)
+        return self._oldest[step.max_age_days] <= measured_at <= self._newest
 
     def settled(self, step: Step, state: str, key: str) -> bool:
         """Whether a record of this state stands, or its step is to run again (design section 3, `state`)."""
