@@ -23,7 +23,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("bench.effects.graphtools.inside.reading", "bench.core.pdg"): _INSIDE,
     ("bench.effects.graphtools.inside.server", "bench.core.graph_queries"): _INSIDE,
     ("bench.effects.gateway.routes", "bench.core.model_routes"): "suites and gateway must agree whose model an id is",
-    ("bench.effects.llm", "bench.core.model_routes"): "both engines take their keys from the same variables",
+    ("bench.effects.model_keys", "bench.core.model_routes"): "both engines take their keys from the same variables",
     ("bench.effects.engines.upstream", "bench.core.model_routes"): "provider= means the same to both engines",
     ("bench.effects.gateway.ledger", "bench.core.outages"): "traffic says what failed in the words that the breaker knows",
     ("bench.effects.engines.upstream", "bench.core.outages"): "the loop says what failed in the words of the gateway",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from bench.core import model_routes
-
 
 def get(name: str, default: str | None = None) -> str | None:
     """One variable of this process."""
@@ -15,13 +13,6 @@ def get(name: str, default: str | None = None) -> str | None:
 def names() -> frozenset[str]:
     """Names of the variables that are set and not blank."""
     return frozenset(name for name, value in os.environ.items() if value.strip())
-
-
-def key_of(provider: str) -> str | None:
-    """The user's key for a provider, from our variables or the provider's own. One that is set and blank is none, and blanks
-    at its ends, which a CI's secret often has, are no part of it."""
-    kept = model_routes.key_names(provider) or (f"{provider.upper()}_API_KEY",)
-    return next((key for name in kept if (key := os.environ.get(name, "").strip())), None)
 
 
 def debug() -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bench.core import model_routes
-from bench.effects import env, list_prices, llm
+from bench.effects import env, list_prices, llm, model_keys
 from bench.errors import CorpusError, UsageError
 from bench.make.decide import decide
 from bench.make.step import Step
@@ -81,7 +81,7 @@ def _check_keys(steps: Sequence[Step]) -> None:
     model_routes.check_keys(asked, env.names())
     for full, own in asked.items():
         provider = full.partition("/")[0]
-        key = env.key_of(provider)
+        key = model_keys.key_of(provider)
         if key is not None:
             model_routes.check_key(provider, key, own_address=own)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import model_routes, outages
-from bench.effects import cassette_record, cassettes, clock, env, llm, llm_messages, redact
+from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, model_keys, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
 from bench.effects.engines.warmup import ready
@@ -73,7 +73,7 @@ class Upstream:
         if wanted != "auto":
             self.model = model_routes.route(self.model, wanted)
         provider = llm.provider_of(self.model)
-        key = env.key_of(provider)
+        key = model_keys.key_of(provider)
         if key is None and provider in model_routes.KEYS:
             remedy = f"set {model_routes.key_names(provider)[0]}"
             raise MissingPart(f"no key for {provider}", where=self.model, remedy=remedy)

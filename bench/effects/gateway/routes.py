@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.core import model_routes
-from bench.effects import cassettes, env
+from bench.effects import cassettes, env, model_keys
 from bench.effects.gateway import Ask
 from bench.errors import CorpusError
 
@@ -36,7 +36,7 @@ def route(ask: Ask) -> Route:
         return _replay(ask)
     if ask.base_url is None or provider in model_routes.KEYS:
         model_routes.check_keys([ask.model], env.names(), ask.provider)
-    key = env.key_of(provider)
+    key = model_keys.key_of(provider)
     if key is not None:
         model_routes.check_key(provider, key, own_address=ask.base_url is not None)
     full = model_routes.route(ask.model, ask.provider)
@@ -66,7 +66,7 @@ def provider_keys() -> dict[str, str]:
     """Every provider key of the environment, under the name that LiteLLM reads."""
     others = (name for name in env.names() if name.endswith("_API_KEY") and not _ours(name))
     found = {name: (env.get(name) or "").strip() for name in others}
-    return found | {standard: key for provider, standard in STANDARD.items() if (key := env.key_of(provider))}
+    return found | {standard: key for provider, standard in STANDARD.items() if (key := model_keys.key_of(provider))}
 
 
 def _ours(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.effects import env
+from bench.effects import model_keys
 
 
 @pytest.fixture(autouse=True)
@@ -14,20 +14,20 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_our_key_comes_before_the_providers_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert env.key_of("openai") is None
+    assert model_keys.key_of("openai") is None
     monkeypatch.setenv("OPENAI_API_KEY", "theirs")
-    assert env.key_of("openai") == "theirs"
+    assert model_keys.key_of("openai") == "theirs"
     monkeypatch.setenv("BENCH_OPENAI_API_KEY", "ours")
-    assert env.key_of("openai") == "ours"
+    assert model_keys.key_of("openai") == "ours"
 
 
 def test_a_blank_key_hides_no_other_and_a_line_end_is_no_part_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_OPENAI_API_KEY", " ")
     monkeypatch.setenv("OPENAI_API_KEY", "theirs\n")
-    assert env.key_of("openai") == "theirs"
+    assert model_keys.key_of("openai") == "theirs"
 
 
 def test_a_provider_that_needs_none_may_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert env.key_of("ollama") is None
+    assert model_keys.key_of("ollama") is None
     monkeypatch.setenv("OLLAMA_API_KEY", "own")
-    assert env.key_of("ollama") == "own"
+    assert model_keys.key_of("ollama") == "own"
