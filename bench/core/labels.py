@@ -5,7 +5,6 @@ The same names and normal forms as in a review (spec 1.3). Labels are ours: a fa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -38,17 +37,10 @@ def is_review(targets: Iterable[str]) -> bool:
 
 def parse(data: bytes, where: str) -> tuple[Label, ...]:
     """The labels; `where` names the file in errors. Raises CorpusError."""
-    remedy = "mend the labels; format: docs/promotions.md"
     try:
-        return _labels(strictjson.load(data.decode("utf-8")))
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"is not UTF-8 (byte {error.start})", where=where, remedy=remedy) from None
-    except json.JSONDecodeError as error:
-        raise CorpusError(f"is not JSON: {error.msg}", where=f"{where}:{error.lineno}", remedy=remedy) from None
-    except RecursionError:
-        raise CorpusError("is not JSON: nested too deeply", where=where, remedy=remedy) from None
+        return _labels(strictjson.read(data))
     except Refused as error:
-        raise CorpusError(str(error), where=where, remedy=remedy) from None
+        raise CorpusError(str(error), where=where, remedy="mend the labels; format: docs/promotions.md") from None
 
 
 def _labels(value: Any) -> tuple[Label, ...]:

@@ -6,14 +6,14 @@ snapshot: hooks, servers, agents and commands are taken out and named. Limits: 3
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import digest, nearest, relpath, semver, skills
+from bench.core import digest, nearest, relpath, semver, skills, strictjson
 from bench.core.skills import Described
+from bench.core.strictjson import Refused
 from bench.errors import CorpusError
 
 FOLDER = ".claude-plugin/"
@@ -74,9 +74,10 @@ def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
     if len(data) > MAX_MANIFEST:
         raise CorpusError(f"holds more than {MAX_MANIFEST} bytes", where=MANIFEST)
     try:
-        manifest = json.loads(data.decode())
+        manifest = strictjson.read(data)
+        strictjson.whole(manifest)
         digest.canonical(manifest)
-    except (ValueError, RecursionError, TypeError) as error:
+    except (Refused, ValueError, RecursionError) as error:
         raise CorpusError(f"is not JSON ({error})", where=MANIFEST) from None
     if not isinstance(manifest, dict):
         raise CorpusError("is no JSON object", where=MANIFEST)

@@ -7,12 +7,11 @@ It never raises for what an agent wrote, and never mends it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from bench.core import strictjson
-from bench.core.strictjson import Refused
+from bench.core.strictjson import INVALID, Refused
 
 NAME = "review-output.json"
 FOLDER = "/review-output"
@@ -43,15 +42,12 @@ NEVER_WRITTEN = "never-written"
 UNREADABLE = "unreadable"
 NOT_REGULAR = "not-regular"
 EMPTY = "empty"
-NOT_UTF8 = "not-utf8"
-NOT_JSON = "not-json"
-INVALID = "invalid"
-"""Kinds of fault, in the order in which they are looked for."""
+"""Kinds of fault, in the order in which they are looked for; those of strict JSON come after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why there is no review: a kind of the list above, and one sentence that names the field where there is one."""
+    """Why there is no review: a kind of the lists above, and one sentence that names the field where there is one."""
 
     kind: str
     text: str
@@ -103,17 +99,9 @@ def parse(data: bytes) -> Review | Fault:
     if not data:
         return Fault(EMPTY, f"{NAME} is empty")
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return Fault(NOT_UTF8, f"{NAME} is not valid UTF-8 (byte {error.start})")
-    try:
-        return _review(strictjson.load(text))
-    except json.JSONDecodeError as error:
-        return Fault(NOT_JSON, f"{NAME} is not valid JSON: {error.msg} (line {error.lineno})")
-    except RecursionError:
-        return Fault(NOT_JSON, f"{NAME} is not valid JSON: nested too deeply")
+        return _review(strictjson.read(data))
     except Refused as error:
-        return Fault(INVALID, str(error))
+        return Fault(error.kind, str(error) if error.kind == INVALID else f"{NAME} {error}")
 
 
 def _review(value: Any) -> Review:

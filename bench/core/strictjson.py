@@ -16,16 +16,42 @@ DIGITS = 1000
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
+NOT_UTF8, NOT_JSON, INVALID = "not-utf8", "not-json", "invalid"
+"""Kinds of refusal, in the order in which they are looked for."""
+
+
 class Refused(Exception):
-    """`field: what is wrong`; whoever reads a format turns it into a value or an error of its own."""
+    """`field: what is wrong`, of one of these kinds; who reads a format makes a value or an error of its own."""
+
+    def __init__(self, text: str, kind: str = INVALID) -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
-def load(document: str) -> Any:
+def read(data: bytes) -> Any:
     """Parsed JSON in which what Python would let through is kept visible: duplicate keys, NaN, endless integers.
 
-    Raises json.JSONDecodeError and RecursionError.
+    Raises Refused for what is no UTF-8 or no JSON.
     """
-    return json.loads(document, object_pairs_hook=_pairs, parse_constant=_Odd, parse_int=_integer)
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_pairs, parse_constant=_Odd, parse_int=_integer)
+    except UnicodeDecodeError as error:
+        raise Refused(f"is not valid UTF-8 (byte {error.start})", NOT_UTF8) from None
+    except json.JSONDecodeError as error:
+        raise Refused(f"is not valid JSON: {error.msg} (line {error.lineno})", NOT_JSON) from None
+    except RecursionError:
+        raise Refused("is not valid JSON: nested too deeply", NOT_JSON) from None
+
+
+def whole(value: Any, where: str = "") -> None:
+    """Nothing that JSON does not have and no key twice, at any depth. Raises Refused, RecursionError."""
+    if isinstance(value, _Odd):
+        refuse(where, f"must not be {value.what}")
+    if isinstance(value, _Object) and value.twice is not None:
+        refuse(f"{where}.{_name(value.twice)}".removeprefix("."), "stands there twice")
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            whole(item, f"{where}[{key}]" if isinstance(key, int) else f"{where}.{_name(key)}".removeprefix("."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bench.core.strictjson import Refused
 )
 def test_what_is_no_whole_number_in_json_is_none_here(text: str) -> None:
     with pytest.raises(Refused, match=r"^a: "):
-        strictjson.number(strictjson.fields(strictjson.load(text), "", ("a",))["a"], "a", 0)
+        strictjson.number(strictjson.fields(strictjson.read(text.encode()), "", ("a",))["a"], "a", 0)
 
 
 @given(
@@ -27,7 +27,7 @@ def test_what_is_no_whole_number_in_json_is_none_here(text: str) -> None:
     )
 )
 def test_ordinary_documents_are_read_as_they_are(value: Any) -> None:
-    assert strictjson.load(json.dumps(value)) == value
+    assert strictjson.read(json.dumps(value).encode()) == value
 
 
 @given(st.text(alphabet="ab./\\C:", min_size=1, max_size=12))

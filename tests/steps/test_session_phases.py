@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.core import phases, records, review_artifact
+from bench.core import phases, records, review_artifact, strictjson
 from bench.core.records import Record
 from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
@@ -101,9 +101,9 @@ def test_a_review_is_handed_in_beside_the_workspace(context: Context, lower: Rec
         (f"head -c 300000 /dev/zero > {OUT}", review_artifact.NOT_REGULAR),
         (f"mkfifo {OUT}", review_artifact.NOT_REGULAR),
         (f": > {OUT}", review_artifact.EMPTY),
-        (f"printf '\\377' > {OUT}", review_artifact.NOT_UTF8),
-        (f"echo '{{' > {OUT}", review_artifact.NOT_JSON),
-        (f"echo '{{}}' > {OUT}", review_artifact.INVALID),
+        (f"printf '\\377' > {OUT}", strictjson.NOT_UTF8),
+        (f"echo '{{' > {OUT}", strictjson.NOT_JSON),
+        (f"echo '{{}}' > {OUT}", strictjson.INVALID),
     ],
 )
 def test_each_fault_of_an_artifact_has_a_name_of_its_own(context: Context, lower: Record, command: str, fault: str) -> None:
