@@ -40,7 +40,8 @@ class Plugin:
 
 def check(files: Mapping[str, bytes], version: str, expects: Sequence[str]) -> Plugin:
     """Read a plugin of exactly this version that has the skills which an arm expects. Raises CorpusError."""
-    _check_size(files)
+    relpath.check_sizes(files, "plugin", total=MAX_BYTES)
+    relpath.check_paths(files, "plugin", skills.MAX_PATH)
     manifest = _manifest(files)
     said = manifest.get("version")
     if said != version:
@@ -97,16 +98,3 @@ def _skills(files: Mapping[str, bytes]) -> tuple[Described, ...]:
     if len(found) > MAX_SKILLS:
         raise CorpusError(f"{len(found)} skills, the limit is {MAX_SKILLS}", where=SKILLS)
     return tuple(skills.describe(folder, files[f"{SKILLS}{folder}/{skills.MANIFEST}"]) for folder in found)
-
-
-def _check_size(files: Mapping[str, bytes]) -> None:
-    for path in files:
-        fault = relpath.fault(path, skills.MAX_PATH)
-        if fault:
-            raise CorpusError(f"the path {path!r} {fault}", where="plugin")
-    whole = sum(len(data) for data in files.values())
-    if whole > MAX_BYTES:
-        raise CorpusError(f"its files hold {whole} bytes together, the limit is {MAX_BYTES}", where="plugin")
-    pair = relpath.clash(list(files))
-    if pair:
-        raise CorpusError(f"two paths clash: {pair[0]} and {pair[1]}", where="plugin")

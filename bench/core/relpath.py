@@ -1,6 +1,34 @@
-"""What a relative path in a corpus may be: one rule for oracle targets, skill files, overlays and mounts."""
+"""What relative paths and trees of files in a corpus may be: one rule for oracles, skills, overlays, plugins and mounts."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from bench.errors import CorpusError
+
+
+def check_paths(paths: Iterable[str], where: str, limit: int = 240) -> None:
+    """Refuse a path that has a `fault`, and two that `clash`. Raises CorpusError."""
+    given = list(paths)
+    for path in given:
+        wrong = fault(path, limit)
+        if wrong:
+            raise CorpusError(f"the path {path!r} {wrong}", where=where)
+    pair = clash(given)
+    if pair:
+        raise CorpusError(f"two paths clash: {pair[0]} and {pair[1]}", where=where)
+
+
+def check_sizes(files: Mapping[str, bytes], where: str, *, total: int, count: int = 0, each: int = 0) -> None:
+    """Refuse files beyond so many bytes together, so many files, or so many bytes each (0: no limit). Raises CorpusError."""
+    if count and len(files) > count:
+        raise CorpusError(f"has {len(files)} files, the limit is {count}", where=where)
+    for path, data in files.items():
+        if each and len(data) > each:
+            raise CorpusError(f"{path} holds {len(data)} bytes, the limit is {each}", where=where)
+    whole = sum(len(data) for data in files.values())
+    if whole > total:
+        raise CorpusError(f"its files hold {whole} bytes together, the limit is {total}", where=where)
 
 
 def fault(path: str, limit: int = 240) -> str | None:

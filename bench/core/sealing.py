@@ -24,27 +24,9 @@ def check_files(local: Mapping[str, bytes], borne: Mapping[str, bytes]) -> None:
     """Refuse files, by target, beyond the limits: `local` ones lie under oracles/, `borne` ones come from an sdist."""
     if not local and not borne:
         raise CorpusError("has no files", where="oracle")
-    _bounded(local, MAX_FILES, MAX_FILE, MAX_TOTAL)
-    _bounded(borne, MAX_SDIST_FILES, MAX_SDIST_FILE, MAX_SDIST_TOTAL)
-    targets = [*local, *borne]
-    for target in targets:
-        fault = relpath.fault(target, MAX_TARGET)
-        if fault:
-            raise CorpusError(f"the target {target!r} {fault}", where="oracle")
-    pair = relpath.clash(targets)
-    if pair:
-        raise CorpusError(f"two targets clash: {pair[0]} and {pair[1]}", where="oracle")
-
-
-def _bounded(files: Mapping[str, bytes], count: int, each: int, total: int) -> None:
-    if len(files) > count:
-        raise CorpusError(f"has {len(files)} files, the limit is {count}", where="oracle")
-    for target, data in files.items():
-        if len(data) > each:
-            raise CorpusError(f"{target} holds {len(data)} bytes, the limit is {each}", where="oracle")
-    whole = sum(len(data) for data in files.values())
-    if whole > total:
-        raise CorpusError(f"its files hold {whole} bytes together, the limit is {total}", where="oracle")
+    relpath.check_sizes(local, "oracle", total=MAX_TOTAL, count=MAX_FILES, each=MAX_FILE)
+    relpath.check_sizes(borne, "oracle", total=MAX_SDIST_TOTAL, count=MAX_SDIST_FILES, each=MAX_SDIST_FILE)
+    relpath.check_paths([*local, *borne], "oracle", MAX_TARGET)
 
 
 def check_command(oracle: Mapping[str, Any], targets: Sequence[str]) -> dict[str, Any]:

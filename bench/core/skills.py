@@ -78,14 +78,14 @@ def check_skill(skill: str, files: Mapping[str, bytes]) -> None:
         raise CorpusError(what, where=f"skill {skill}", remedy="rename the directory")
     if MANIFEST not in files:
         raise CorpusError(f"has no {MANIFEST}", where=f"skill {skill}")
-    _check_size(f"skill {skill}", files, MAX_SKILL_FILES)
+    _check_tree(f"skill {skill}", files, MAX_SKILL_FILES)
 
 
 def check_overlay(files: Mapping[str, bytes], skills: Sequence[str]) -> dict[str, bytes]:
     """The overlay as {`<skill>/…`: bytes}. Raises CorpusError for what is not Markdown inside one of the arm's skills."""
     if not files:
         raise CorpusError("is empty", where=OVERLAY)
-    _check_size(OVERLAY, files, MAX_OVERLAY_FILES)
+    _check_tree(OVERLAY, files, MAX_OVERLAY_FILES)
     folders = {path.rsplit("/", depth)[0] for path in files for depth in range(1, path.count("/") + 1)}
     if len(files) + len(folders) > MAX_OVERLAY_ENTRIES:
         raise CorpusError(f"has more than {MAX_OVERLAY_ENTRIES} directory entries", where=OVERLAY)
@@ -109,22 +109,10 @@ def lay_over(base: Mapping[str, bytes], overlay: Mapping[str, bytes]) -> dict[st
     if all(base.get(path) == data for path, data in overlay.items()):
         raise CorpusError("is byte-identical to the incumbent", where=OVERLAY, remedy="change a file, or drop the arm")
     merged = dict(base) | dict(overlay)
-    pair = relpath.clash(list(merged))
-    if pair:
-        raise CorpusError(f"two paths clash: {pair[0]} and {pair[1]}", where=OVERLAY)
+    relpath.check_paths(merged, OVERLAY, MAX_PATH)
     return merged
 
 
-def _check_size(where: str, files: Mapping[str, bytes], count: int) -> None:
-    if len(files) > count:
-        raise CorpusError(f"has {len(files)} files, the limit is {count}", where=where)
-    for path in files:
-        fault = relpath.fault(path, MAX_PATH)
-        if fault:
-            raise CorpusError(f"the path {path!r} {fault}", where=where)
-    whole = sum(len(data) for data in files.values())
-    if whole > MAX_BYTES:
-        raise CorpusError(f"its files hold {whole} bytes together, the limit is {MAX_BYTES}", where=where)
-    pair = relpath.clash(list(files))
-    if pair:
-        raise CorpusError(f"two paths clash: {pair[0]} and {pair[1]}", where=where)
+def _check_tree(where: str, files: Mapping[str, bytes], count: int) -> None:
+    relpath.check_sizes(files, where, total=MAX_BYTES, count=count)
+    relpath.check_paths(files, where, MAX_PATH)

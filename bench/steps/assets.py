@@ -28,7 +28,7 @@ def make(job: Job, context: Context) -> Made:
     lock = [distributions.pinned(raw) for raw in job.params["lock"]]
     _check(lock, str(job.params["python"]), job.params.get("exclude_dist"))
     mounted = list(job.params.get("mounts") or ())
-    _check_targets([str(mount["target"]) for mount in mounted])
+    relpath.check_paths([str(mount["target"]) for mount in mounted], mounts.KEY)
     named = []
     for item in lock:
         _go_on(context)
@@ -60,16 +60,6 @@ def _check(lock: list[Pinned], python: str, own: str | None) -> None:
             if wheels.same_project(item.name, other.name):
                 raise CorpusError(f"{other.shown} and {item.shown} are both locked", where="dependencies.pip")
         seen.append(item)
-
-
-def _check_targets(targets: list[str]) -> None:
-    for target in targets:
-        fault = relpath.fault(target)
-        if fault:
-            raise CorpusError(f"the target {target!r} {fault}", where=mounts.KEY)
-    pair = relpath.clash(targets)
-    if pair:
-        raise CorpusError(f"two targets clash: {pair[0]} and {pair[1]}", where=mounts.KEY)
 
 
 def _mount(mount: Mapping[str, Any], job: Job, context: Context) -> Blob:
