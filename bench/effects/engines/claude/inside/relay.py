@@ -181,7 +181,7 @@ def main() -> None:
     order = read_order()
     listener = socket.create_server(("127.0.0.1", order["port"]), backlog=64)
     output, clients = socket.socketpair()
-    child = subprocess.Popen(order["argv"], stdout=clients)
+    child = subprocess.Popen(order["argv"], stdout=clients.fileno())
     clients.close()
     threading.Thread(target=accept, args=(listener, order, child), daemon=True).start()
     ended = copied(child, output, order["linger_s"])
