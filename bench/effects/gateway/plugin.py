@@ -2,13 +2,14 @@
 
 Self-contained, since the proxy loads it by path: it imports the standard library and LiteLLM, and nothing of ours. A key
 that we minted is its own proof (`keys.mint`): what it says holds the route, so that the proxy needs no database and learns
-nothing per session. The hooks never raise, whatever LiteLLM hands them, for a fault in bookkeeping must not cost a paid
-call; a call whose line is missing is noticed by the reader of the lines.
+nothing per session. The hooks that keep the books never raise, whatever LiteLLM hands them and however full the disk is,
+for a fault in bookkeeping must not cost a paid call; a call whose line is missing is noticed by the reader of the lines.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import datetime
 import hashlib
 import hmac
@@ -166,7 +167,6 @@ def line(kwargs: Mapping[str, Any], response: Any, began: Any, ended: Any, ok: b
         "status": "cut" if cut else "ok" if ok else "failed",
         "requested_model": route.get("model"),
         "actual_model": getattr(response, "model", None) or kwargs.get("model"),
-        "provider_label": kwargs.get("custom_llm_provider"),
         "provider": kwargs.get("custom_llm_provider"),
         "response_id": getattr(response, "id", None),
         "call_type": kwargs.get("call_type"),
@@ -184,16 +184,17 @@ def line(kwargs: Mapping[str, Any], response: Any, began: Any, ended: Any, ok: b
 
 def _append(kwargs: Any, response: Any, began: Any, ended: Any, ok: bool) -> None:
     try:
-        made = line(kwargs, response, began, ended, ok)
+        text = json.dumps(line(kwargs, response, began, ended, ok), allow_nan=False, default=str)
     except BROKEN as fault:
-        made = {"schema_version": SCHEMA, "status": "unreadable", "fault": type(fault).__name__}
-    data = json.dumps(made, allow_nan=False, default=str).encode() + b"\n"
-    # One write of one line to a file opened for appending: lines of concurrent calls never mix.
-    handle = os.open(os.environ["ASSAY_USAGE"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
+        text = json.dumps({"schema_version": SCHEMA, "status": "unreadable", "fault": type(fault).__name__})
+    with contextlib.suppress(OSError):
+        handle = os.open(os.environ["ASSAY_USAGE"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            # One write of one line to a file opened for appending: lines of concurrent calls never mix. It begins with a
+            # line end too, so that one that was torn takes no other with it.
+            os.write(handle, b"\n" + text.encode() + b"\n")
+        finally:
+            os.close(handle)
 
 
 def _succeeded(_self: Any, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:

@@ -139,7 +139,9 @@ class Proxy:
                 if cancel is not None and cancel.is_set():
                     raise Cancelled("the model gateway was not waited for")
                 if self._fact("gone") or clock.monotonic() > deadline:
-                    raise EnvironmentRefused("the gateway's supervisor did not start", remedy="see BENCH_DEBUG=1")
+                    raise EnvironmentRefused(
+                        "the gateway's supervisor did not start", remedy=f"see that there is room in {_short_place()}"
+                    )
                 self._heard.wait(POLL_S)
             return self._fact(name)
 

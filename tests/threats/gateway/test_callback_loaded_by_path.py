@@ -39,7 +39,12 @@ asyncio.run(hooks.async_log_failure_event(**given))
 asyncio.run(hooks.async_log_success_event(**given))
 for odd in (None, 3, {"litellm_params": 3}, {"standard_logging_object": []}, {"exception": 3, "litellm_params": None}):
     hooks.log_failure_event(kwargs=odd, response_obj=object(), start_time=None, end_time="x")
-os.environ["ASSAY_USAGE"] = "/nonexistent/usage"
+class Odd:
+    id, model, usage = "r", "m", {"prompt_tokens": float("nan")}
+hooks.log_success_event(told, Odd(), now, now)
+for place in ("/nonexistent/usage", "/dev/full"):
+    os.environ["ASSAY_USAGE"] = place
+    hooks.log_success_event(**given)
 """
 
 
@@ -69,14 +74,13 @@ def test_all_four_hooks_write_a_line_from_where_it_is_copied_to(tmp_path: Path):
         [sys.executable, "-I", "-c", DRIVE, str(copied)], env=environment, cwd=tmp_path, capture_output=True
     )
     assert done.returncode == 0, done.stderr.decode()[-2000:]
-    lines = [json.loads(line) for line in usage.read_text().splitlines()]
+    lines = [json.loads(line) for line in usage.read_text().splitlines() if line]
     assert [line["status"] for line in lines[:4]] == ["failed", "ok", "failed", "ok"]
     assert lines[0] | {"started_at": 0, "completed_at": 0} == {
         "schema_version": 1,
         "status": "failed",
         "requested_model": "p/m",
         "actual_model": "m",
-        "provider_label": "p",
         "provider": "p",
         "response_id": None,
         "call_type": "acompletion",
@@ -94,4 +98,5 @@ def test_all_four_hooks_write_a_line_from_where_it_is_copied_to(tmp_path: Path):
         "headers": {"retry-after": "7", "x-ratelimit-limit-requests": "1"},
         "answered": True,
     }
-    assert len(lines) == 9
+    assert len(lines) == 10
+    assert lines[-1] == {"schema_version": 1, "status": "unreadable", "fault": "ValueError"}
