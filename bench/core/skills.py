@@ -38,6 +38,12 @@ class Described:
     description: str
 
 
+def parted(text: str) -> tuple[str | None, str]:
+    """Front matter and body of a SKILL.md; None and the whole text where it has no front matter."""
+    found = _FRONT.match(text)
+    return (None, text) if found is None else (found[1], text[found.end() :])
+
+
 def describe(skill: str, manifest: bytes) -> Described:
     """Read the front matter of `<skill>/SKILL.md`. Raises CorpusError naming the file and what is wrong."""
     where = f"{skill}/{MANIFEST}"
@@ -45,13 +51,13 @@ def describe(skill: str, manifest: bytes) -> Described:
         text = manifest.decode()
     except UnicodeDecodeError:
         raise CorpusError("is not UTF-8", where=where) from None
-    found = _FRONT.match(text)
-    if found is None:
+    front, _body = parted(text)
+    if front is None:
         remedy = "start it with ---, name: and description:, ---"
         raise CorpusError("has no YAML front matter", where=where, remedy=remedy)
-    if len(found[1]) > MAX_FRONT_MATTER:
+    if len(front) > MAX_FRONT_MATTER:
         raise CorpusError(f"its front matter is longer than {MAX_FRONT_MATTER} characters", where=where)
-    said = yamlmap.load("\n" + found[1], where).plain()  # the line of dashes is the file's first
+    said = yamlmap.load("\n" + front, where).plain()  # the line of dashes is the file's first
     if not isinstance(said, dict):
         raise CorpusError("its front matter is no mapping", where=where)
     return _described(skill, said, where)

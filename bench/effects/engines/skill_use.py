@@ -9,9 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 
+from bench.core import skills
 from bench.effects.engines import Skill
 
-_FRONT = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
 SHORTEST_LINE = 12
 """A line of fewer characters is too common to prove a reading; in a body of short lines only, any line counts."""
 
@@ -20,7 +20,7 @@ class SkillWatch:
     """Follows one expected skill through a session's commands."""
 
     def __init__(self, skill: Skill) -> None:
-        body = [line.strip() for line in _FRONT.sub("", skill.text).splitlines() if line.strip()]
+        body = [line.strip() for line in skills.parted(skill.text)[1].splitlines() if line.strip()]
         self._lines = {line for line in body if len(line) >= SHORTEST_LINE} or set(body)
         folder = posixpath.dirname(skill.path)
         # The file itself, its folder (`cat folder/*`), or the file's name after a `cd` to the folder's parent.

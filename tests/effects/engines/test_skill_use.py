@@ -35,6 +35,15 @@ def test_use_is_shown_or_not_or_open(command: str, output: str, ok: bool, used: 
     assert watch.used is used
 
 
+@pytest.mark.parametrize("front", ["\ufeff---\n{}---\n", "--- \n{}---\t\n", "---\r\n{}---\r\n", "---\n{}---"])
+def test_what_any_front_matter_says_is_no_reading(front: str) -> None:
+    described = "description: Be careful with everything.\n"
+    body = "" if front.endswith("---") else "# Careful\n\nRun the tests twice, always.\n"
+    watch = SkillWatch(Skill("careful", "d", PATH, front.format(f"name: careful\n{described}") + body))
+    watch.saw(f"grep description: {PATH}", described, ok=True)
+    assert watch.used is None
+
+
 def test_one_success_is_enough_whatever_comes_before_or_after() -> None:
     watch = SkillWatch(SKILL)
     watch.saw(f"cat {PATH} > copy", "", ok=True)
