@@ -15,6 +15,7 @@ import errno
 import marshal
 import os
 import sys
+import time
 
 from bench.effects.sandbox.stage import MS_PRIVATE, MS_REC, Stage, fail, libc, mount
 from bench.effects.sandbox.tree import Tree, exceeded
@@ -69,14 +70,14 @@ def supervise(plan: dict[str, Any]) -> str:
     """Wait for the end; end it when told to or when the disk bound is reached. Returns the report."""
     first = start(plan)
     tree, limit, over = Tree(), "-", False
-    pause = POLL_S
+    due = time.monotonic() + POLL_S
     while not tree.reap():
-        received = signal.sigtimedwait({signal.SIGCHLD, *ENDING}, 0.02 if over else pause)
+        received = signal.sigtimedwait({signal.SIGCHLD, *ENDING}, 0.02 if over else max(0.0, due - time.monotonic()))
         if received is not None and received.si_signo in ENDING:
             over = True
-        if received is None and not over:
+        if not over and time.monotonic() >= due:  # by the clock: whatever dies meanwhile does not put it off
             limit = exceeded(plan) or "-"
-            over = limit != "-"
+            over, due = limit != "-", time.monotonic() + POLL_S
         if not os.path.exists(f"/proc/{first}"):
             over = True  # bubblewrap is gone: nothing of its tree may outlive it
         if over:
