@@ -14,6 +14,7 @@ from bench.core.suite import FREE_ENGINES, Suite
 from bench.errors import UsageError
 
 UNSAFE = "unsafe-host"
+"""Value of the variable, of a session's parameter of the same name, and of its `backing`."""
 SANDBOXED = ("bubblewrap", "default")
 """Spellings of what holds without the variable."""
 PROFILE, ENGINE = "review", "loop"

@@ -27,6 +27,8 @@ IDENTITY = "Assay <assay@invalid> 946684800 +0000"
 """Author and committer of every template: fixed, at 2000-01-01T00:00:00Z."""
 MESSAGE = "Snapshot\n"
 LINK, EXECUTABLE, REGULAR, FOLDER = "120000", "100755", "100644", "40000"
+APPLY = ("apply", "--whitespace=nowarn", "-")
+"""Arguments that lay a patch from standard input over the files of the working directory, uncommitted."""
 _FORCED = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat")
 _CERTIFICATES = ("GIT_SSL_CAINFO", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 

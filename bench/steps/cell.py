@@ -16,6 +16,7 @@ from typing import Any
 from bench.core import alarms, asked, cost, junit, labels, outcome, planted, review_artifact, review_outcome, verdict
 from bench.core.markers import VARIABLES
 from bench.core.outcome import Authored
+from bench.core.overrides_sandbox import UNSAFE
 from bench.core.records import FINAL, NOT_RUN, Record
 from bench.core.suite import REVIEW_LABELS
 from bench.core.verdict import Ended, Expected, Verdict
@@ -27,7 +28,6 @@ from bench.effects.grading import artifacts, on_host, patches, staging, verifier
 from bench.effects.grading.patches import EMPTY, Patch
 from bench.effects.grading.staging import Stage
 from bench.effects.grading.verifiers import Hidden, Run, View
-from bench.effects.hosted import UNSAFE
 from bench.effects.sandbox import Finished
 
 KIND = "cell"

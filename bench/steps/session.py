@@ -78,7 +78,7 @@ def _play(job: Job, context: Context, ground: Ground, account: Account) -> None:
     """Setup, phases, changes: fills the account."""
     case = job.files.get("patch")
     if case:
-        ground.lay_patch(context.store.get(case.blob), float(job.params["limits"]["setup_s"]))
+        grounds.lay_patch(ground, context.store.get(case.blob), float(job.params["limits"]["setup_s"]))
     if job.params.get("setup"):
         done = ground.setup(job.params["setup"], float(job.params["limits"]["setup_s"]))
         if not _set_up(done, account):

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from bench.core import records
+from bench.core.overrides_sandbox import UNSAFE
 from bench.core.records import Record
 from bench.core.review_artifact import VARIABLE
 from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
-from bench.effects.hosted import UNSAFE
 from bench.effects.sessions import prompts
 from bench.steps import cell
 from tests.core.reviews import label_file

@@ -3,6 +3,3 @@
 A command runs as the user of the harness and can reach all that this user can. What is kept apart is kept apart for tidiness
 and honest evidence, not for safety; so its evidence has a key of its own and is never applied.
 """
-
-UNSAFE = "unsafe-host"
-"""Value of the variable `sandbox`, of a session's parameter of that name, and of its `backing`."""

@@ -29,14 +29,10 @@ def lay(template: Path, target: Path) -> None:
     thaw(target)
 
 
-def patch(clone: Path, data: bytes, seconds: float, cancel: threading.Event) -> None:
-    """Lay a task's change over the source, uncommitted. Raises StepFailed when it does not apply, Cancelled."""
-    if not data.strip():
-        raise StepFailed("the task's patch is empty", remedy="mend the task's `patch:`")
-    arguments = ("apply", "--whitespace=nowarn", "-")
-    done = git.run(arguments, cwd=clone, stdin=data, seconds=seconds, cancel=cancel)
-    if done.exit != 0:
-        raise StepFailed(f"the task's patch does not apply: {done.tail()}", remedy="mend the task's `patch:`")
+def patch(clone: Path, data: bytes, seconds: float, cancel: threading.Event) -> str | None:
+    """Lay a patch over the source, uncommitted; what git says against it, or None. Raises StepFailed (time), Cancelled."""
+    done = git.run(git.APPLY, cwd=clone, stdin=data, seconds=seconds, cancel=cancel)
+    return None if done.exit == 0 else done.tail()
 
 
 def freeze(root: Path) -> None:

@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from bench.core.overrides_sandbox import UNSAFE
 from bench.effects import changes, files
 from bench.effects.changes import Changes
 from bench.effects.context import Context
 from bench.effects.engines import Room
 from bench.effects.grading.staging import Stage
-from bench.effects.hosted import UNSAFE, clone, running
+from bench.effects.hosted import clone, running
 from bench.effects.hosted.mapped import Mapped
 from bench.effects.hosted.running import Place
 from bench.effects.sandbox import HOME, WORKSPACE, Bind, Finished, Workspace, runner
@@ -44,8 +45,8 @@ class Ground(Protocol):
         """Put files into the workspace before anything runs there. Raises StepFailed, Cancelled."""
         ...
 
-    def lay_patch(self, patch: bytes, seconds: float) -> None:
-        """Lay a task's change over the source. Raises StepFailed when it does not apply, Cancelled."""
+    def patch(self, data: bytes, seconds: float) -> str | None:
+        """Lay a patch over the source, uncommitted; what git says against it, or None. Raises StepFailed, Cancelled."""
         ...
 
     def setup(self, command: str, seconds: float) -> Finished:
@@ -74,6 +75,13 @@ def create(kind: str | None, staged: Stage, context: Context) -> Ground:
     return Hosted(staged, context) if kind == UNSAFE else Sandboxed(staged, context)
 
 
+def lay_patch(ground: Ground, patch: bytes, seconds: float) -> None:
+    """Lay a task's change over the source. Raises StepFailed when it does not apply (the task is broken), Cancelled."""
+    said = ground.patch(patch, seconds) if patch.strip() else "it is empty"
+    if said is not None:
+        raise StepFailed(f"the task's patch does not apply: {said}", remedy="mend the task's `patch:`")
+
+
 class Sandboxed:
     """Layers over the template."""
 
@@ -93,9 +101,9 @@ class Sandboxed:
         """As a change of the template."""
         changes.apply(changes.of(entries, ()), self._workspace, cancel=self._context.cancel)
 
-    def lay_patch(self, patch: bytes, seconds: float) -> None:
+    def patch(self, data: bytes, seconds: float) -> str | None:
         """By git in the sandbox."""
-        playing.lay_patch(self._table, patch, seconds)
+        return playing.patch(self._table, data, seconds)
 
     def setup(self, command: str, seconds: float) -> Finished:
         """In the sandbox."""
@@ -149,9 +157,9 @@ class Hosted:
         """Not on the host: the template may hold links that lead out of it."""
         raise StepFailed("a task with sandbox_copy needs the sandbox", remedy="leave sandbox= out")
 
-    def lay_patch(self, patch: bytes, seconds: float) -> None:
+    def patch(self, data: bytes, seconds: float) -> str | None:
         """By git on the host: no agent has been here."""
-        clone.patch(self._clone, patch, seconds, self._context.cancel)
+        return clone.patch(self._clone, data, seconds, self._context.cancel)
 
     def setup(self, command: str, seconds: float) -> Finished:
         """On the host, while the copy can be written to."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.effects import git
 from bench.effects.context import Context
 from bench.effects.engines import Room
 from bench.effects.grading.staging import Stage
@@ -13,7 +14,7 @@ from bench.effects.redact import host_paths
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
 from bench.effects.sandbox.pump import Watch
 from bench.effects.sessions.shown import Shown
-from bench.errors import Cancelled, StepFailed
+from bench.errors import Cancelled
 
 CALIBRATION_S = 600.0
 """Seconds for an engine without a session limit of its own: nop and gold."""
@@ -37,18 +38,13 @@ def table(context: Context, workspace: Workspace, staged: Stage) -> Table:
     return Table(replace(plain, dependencies=staged.dependencies), workspace, context)
 
 
-def lay_patch(table: Table, patch: bytes, seconds: float) -> None:
-    """Lay a task's change over the source, uncommitted. Raises StepFailed when it does not apply: the task is broken."""
-    if not patch.strip():
-        raise StepFailed("the task's patch is empty", remedy="mend the task's `patch:`")
-    argv = ("git", "apply", "--whitespace=nowarn", "-")
-    spec = replace(table.plain, argv=argv, stdin=patch, limits=Limits(seconds=seconds))
+def patch(table: Table, data: bytes, seconds: float) -> str | None:
+    """Lay a patch over the source, uncommitted; what git says against it, or None. Raises Cancelled."""
+    spec = replace(table.plain, argv=("git", *git.APPLY), stdin=data, limits=Limits(seconds=seconds))
     done = runner.run(spec, cancel=table.context.cancel)
     if done.limit == "cancelled":
         raise Cancelled("the session was cancelled")
-    if not done.ok:
-        why = done.limit or " ".join(done.stderr.decode("utf-8", "replace").split())[:400]
-        raise StepFailed(f"the task's patch does not apply: {why}", remedy="mend the task's `patch:`")
+    return None if done.ok else done.limit or " ".join(done.stderr.decode("utf-8", "replace").split())[:400]
 
 
 def setup(table: Table, command: str, seconds: float) -> Finished:
