@@ -26,6 +26,10 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("bench.effects.model_keys", "bench.core.model_routes"): "both engines take their keys from the same variables",
     ("bench.effects.engines.upstream", "bench.core.model_routes"): "provider= means the same to both engines",
     ("bench.effects.engines.skill_use", "bench.core.skills"): "what the prompt holds of a skill proves no reading of it",
+    (
+        "bench.effects.sessions.grounds",
+        "bench.core.overrides_sandbox",
+    ): "one name of the sandbox that is none, for key and record",
     ("bench.effects.gateway.ledger", "bench.core.outages"): "traffic says what failed in the words that the breaker knows",
     ("bench.effects.engines.upstream", "bench.core.outages"): "the loop says what failed in the words of the gateway",
     ("bench.effects.engines.claude.evidence", "bench.core.outages"): "the client's events mean what the gateway's do",
