@@ -110,7 +110,7 @@ class Loop(Ours):
             if reply.finish == "length":
                 raise End("session-error", "output-truncated", "the model's answer was cut at its greatest length")
             raise End(None, None)
-        messages.extend([self._use(call) for call in calls])
+        messages.extend([self._use(upstream, call) for call in calls])
 
     def _check_time(self) -> None:
         if self._room.cancel.is_set():
@@ -129,7 +129,7 @@ class Loop(Ours):
         if self._transcript.full:
             raise End("evidence-unverified", "transcript-limit", "the transcript is longer than can be kept")
 
-    def _use(self, call: dict[str, Any]) -> dict[str, Any]:
+    def _use(self, upstream: Upstream, call: dict[str, Any]) -> dict[str, Any]:
         """One tool call: run it, note it, and give the message that answers it."""
         self._check_time()
         name, command = call["function"]["name"], _command(call["function"]["arguments"])
@@ -139,7 +139,7 @@ class Loop(Ours):
         if name != "bash" or command is None:
             status, output = "none", "The only tool is bash, with one argument: command, a string of ordinary characters."
         else:
-            self._room.log(preview(f"$ {command}", 200))
+            self._room.log(preview(upstream.redactor.text(f"$ {command}"), 200))
             status, output = self._run(command)
         text = f"{STATUS}{status}\n{output}"
         failed = status != "0"

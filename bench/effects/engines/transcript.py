@@ -11,6 +11,7 @@ import json
 import re
 from typing import Any
 
+from bench.effects import console
 from bench.effects.redact import Redactor
 
 LIMIT = 8 << 20
@@ -33,8 +34,9 @@ def lines(values: list[Any], redactor: Redactor) -> bytes:
 
 
 def preview(text: str, limit: int = 800) -> str:
-    """A piece of untrusted text for a log line: one line, no control characters, nothing that a CI reads as a command."""
-    plain = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text[: limit * 2])).strip()
+    """A piece of untrusted text for a log line: one line, what cannot be seen as escapes, nothing that a CI reads as a
+    command."""
+    plain = console.visible(_CONTROL.sub(" ", text[: limit * 2]).strip())
     return _COMMAND.sub(r"\1 ", plain[:limit])
 
 

@@ -11,6 +11,7 @@ import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from bench.effects import console
 from bench.effects.trees import MAX_BYTES, MAX_ENTRIES, Entry
 from bench.errors import SourceError
 
@@ -69,8 +70,7 @@ def is_lfs_pointer(data: bytes) -> bool:
 
 def shown(path: str) -> str:
     """A path for people: bytes that are not UTF-8, and control characters, as escapes."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return console.visible(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def _check_clash(path: str, seen: dict[str, tuple[str, bool]]) -> None:

@@ -222,10 +222,12 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 def test_secrets_and_host_paths_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "planted-0123456789")
     tape = authored(MODEL, "anthropic", [script("echo planted-0123456789 sk-ant-api03-abcdefghijklmnop")])
-    outcome = play(work(tape), tmp_path)
+    log: list[str] = []
+    outcome = play(work(tape), tmp_path, log=log)
     assert b"planted" not in outcome.transcript
     assert b"sk-ant-api03" not in outcome.transcript
     assert b"[redacted]" in outcome.transcript
+    assert log == ["$ echo [redacted] [redacted]"]
 
 
 def test_settings_and_cassette_are_checked_before_anything_runs(tmp_path: Path) -> None:
