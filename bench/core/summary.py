@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 HEADINGS = ("arm", "role", "state", "resolved", "excluded", "not run", "cost", "vs", "resolved", "cost")
 DROPPED = (1, 5, 4, 2, 9, 7, 8, 6)
 """Columns in the order in which a narrow terminal loses them: role first, what was resolved never."""
-_CELL = re.compile(r"\S+(?: \S+)*")
 DIAGNOSTIC = "one run per cell: diagnostic only, no difference between arms is shown by it"
+Line = str | Sequence[str]
+"""A sentence, or a row of the table of arms."""
 FREE = "the model is free, or its price is not known; its costs rank nothing"
 
 
@@ -31,11 +31,11 @@ def unpriced(arms: Sequence[Mapping[str, Any]]) -> list[str]:
     return [arm["name"] for arm in arms if arm["medians"]["output_tokens"] and not arm["medians"]["cost_usd"]]
 
 
-def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str, Any], runs: int) -> list[str]:
-    """Heading, table of arms, and one line per doubt."""
+def said(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str, Any], runs: int) -> list[Line]:
+    """Heading, table of arms, and one sentence per doubt."""
     measured = f"{aggregate['measured']} of {aggregate['planned']} cells measured"
-    found = [f"{suite}: {measured}" + ("" if aggregate["complete"] else f" (incomplete {measured.split(' cells')[0]})")]
-    found += _columns([HEADINGS, *(_row(arm) for arm in arms)])
+    head = f"{suite}: {measured}" + ("" if aggregate["complete"] else f" (incomplete {measured.split(' cells')[0]})")
+    found: list[Line] = [head, HEADINGS, *(_row(arm) for arm in arms)]
     if runs == 1:
         found.append(DIAGNOSTIC)
     if free := unpriced(arms):
@@ -50,24 +50,23 @@ def lines(suite: str, arms: Sequence[Mapping[str, Any]], aggregate: Mapping[str,
     return found
 
 
-def fitted(lines: Sequence[str], arms: int, columns: int | None) -> list[str]:
-    """The same lines, but the table of `arms` arms without those of its columns for which a terminal has no room.
+def lines(said: Sequence[Line], columns: int | None = None) -> list[str]:
+    """What was `said` as text, the table without those of its columns for which a terminal has no room.
 
     `columns`: the terminal's, or None where there is none. The first column and the results stay longest.
     """
-    found = list(lines)
-    at = next((i for i, line in enumerate(found) if tuple(_CELL.findall(line)) == HEADINGS), None)
-    if columns is None or at is None:
-        return found
-    table = found[at : at + 1 + arms]
-    starts = [cell.start() for cell in _CELL.finditer(table[0])]
-    rows = [[line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)] for line in table]
-    shown = list(range(len(starts)))
-    for column in DROPPED:
-        if max(map(len, table)) > columns:
+    drawn = iter(_drawn([row for row in said if not isinstance(row, str)], columns))
+    return [line if isinstance(line, str) else next(drawn) for line in said]
+
+
+def _drawn(table: Sequence[Sequence[str]], columns: int | None) -> list[str]:
+    shown = list(range(len(table[0]))) if table else []
+    found = _columns(table, shown)
+    for column in DROPPED if columns is not None else ():
+        if max(map(len, found), default=0) > (columns or 0):
             shown.remove(column)
-            table = _columns([[row[i] for i in shown] for row in rows])
-    return [*found[:at], *table, *found[at + 1 + arms :]]
+            found = _columns(table, shown)
+    return found
 
 
 def _row(arm: Mapping[str, Any]) -> tuple[str, ...]:
@@ -85,6 +84,6 @@ def _row(arm: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+def _columns(table: Sequence[Sequence[str]], shown: Sequence[int]) -> list[str]:
+    widths = [max(len(row[i]) for row in table) for i in shown]
+    return ["  ".join(row[i].ljust(width) for i, width in zip(shown, widths, strict=True)).rstrip() for row in table]

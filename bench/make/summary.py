@@ -78,7 +78,7 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
     for name in pipeline.suites:
         if f"suite:{name}" in names or f"report:{name}" in names:
             report = pipeline.workspace.said(layout.record("report", name)) or {}
-            lines += [str(line) for line in report.get("summary", [])]
+            lines += told.lines(report.get("summary", []))
             lines += verdicts.lines(pipeline, name) if _judged(name, names) else []
             lines.append(f"report: {layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}/index.html")
         elif f"health:{name}" in names:
@@ -90,7 +90,7 @@ def unchanged(pipeline: Pipeline, names: list[str]) -> str:
 def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
     report = pipeline.workspace.said(layout.record("report", name))
     if report is not None:
-        for line in told.fitted(report.get("summary", []), len(report.get("arms", [])), console.columns()):
+        for line in told.lines(report.get("summary", []), console.columns()):
             console.say(line)
         for line in verdicts.lines(pipeline, name) if judged else ():
             console.say(line)

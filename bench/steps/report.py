@@ -2,7 +2,7 @@
 
 inputs: aggregate, canary/<arm>/<candidate>…, promotion/<candidate>…, health?; cells and sessions are found in the store by
 the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs}. body: {summary:
-console lines, arms: table rows, statistics: [`stats.compare` of each pair, in brief], notices, …}.
+lines and table for a console, arms: its rows in full, statistics: [`stats.compare` of each pair, in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -127,10 +127,10 @@ def _artifact(kept: Mapping[str, Blob], found: _Evidence) -> dict[str, Any] | No
 
 
 def _body(params: Mapping[str, Any], aggregate: Mapping[str, Any], view: Mapping[str, Any]) -> dict[str, Any]:
-    lines = summary.lines(view["suite"], view["arms"], aggregate, params.get("runs") or 0)
-    lines += [f"{h['arm']['name']} against {h['against']['name']}: {h['shown']}" for h in view["headlines"] if h["shown"]]
+    said = summary.said(view["suite"], view["arms"], aggregate, params.get("runs") or 0)
+    said += [f"{h['arm']['name']} against {h['against']['name']}: {h['shown']}" for h in view["headlines"] if h["shown"]]
     return {
-        "summary": [text.line(line) for line in lines],
+        "summary": [text.line(line) if isinstance(line, str) else [text.line(cell) for cell in line] for line in said],
         "arms": view["arms"],
         "statistics": [contrasts.brief(pair) for pair in view["statistics"]["pairs"]] if view["statistics"] else [],
         "notices": view["notices"],

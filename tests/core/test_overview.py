@@ -90,5 +90,5 @@ def test_a_free_or_unpriced_model_is_directional_and_ranks_nothing(cost: float |
     new = next(arm for arm in found["arms"] if arm["name"] == "new")
     assert new["cost_saved_pct"] is None
     body = aggregate.merged([aggregate.of_task({"task": "t", "class": "trivial"}, rows)], ())
-    said = summary.lines("s", found["arms"], body, 3)
+    said = summary.said("s", found["arms"], body, 3)
     assert "directional only: new: the model is free, or its price is not known; its costs rank nothing" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -21,9 +22,13 @@ def row(arm: str, role: str, run: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def lines(*rows: dict[str, Any], runs: int = 3, skipped: tuple[str, ...] = ()) -> list[str]:
+def said(*rows: dict[str, Any], runs: int = 3, skipped: tuple[str, ...] = ()) -> list[summary.Line]:
     body = aggregate.merged([aggregate.of_task({"task": "t", "class": "trivial"}, rows)], skipped)
-    return summary.lines("demo", comparison.arms(body, health.judge(body["arms"]), {}), body, runs)
+    return summary.said("demo", comparison.arms(body, health.judge(body["arms"]), {}), body, runs)
+
+
+def lines(*rows: dict[str, Any], **more: Any) -> list[str]:
+    return summary.lines(said(*rows, **more))
 
 
 def test_the_arms_stand_side_by_side() -> None:
@@ -88,21 +93,27 @@ def test_changes_carry_their_sign(value: float | None, text: str) -> None:
     assert summary.signed(value, "%") == text
 
 
-WIDE = lines(
-    row("incumbent", "incumbent", 0, cost_usd=0.5),
-    row("candidate", "candidate", 0, cost_usd=0.25, resolved=True),
-    runs=1,
+SAID = json.loads(
+    json.dumps(
+        said(
+            row("incumbent", "incumbent", 0, cost_usd=0.5),
+            row("candidate", "candidate", 0, cost_usd=0.25, resolved=True),
+            runs=1,
+        )
+    )
 )
+"""As it stands in a report's record."""
+WIDE = summary.lines(SAID)
 
 
 @pytest.mark.parametrize("columns", [None, 200, max(map(len, WIDE))])
 def test_a_table_that_fits_is_left_alone(columns: int | None) -> None:
-    assert summary.fitted(WIDE, 2, columns) == WIDE
+    assert summary.lines(SAID, columns) == WIDE
 
 
 @pytest.mark.parametrize("columns", range(22, 90, 4))
 def test_a_narrow_terminal_loses_columns_and_no_line(columns: int) -> None:
-    found = summary.fitted(WIDE, 2, columns)
+    found = summary.lines(SAID, columns)
     assert len(found) == len(WIDE)
     table = found[1:4]
     assert max(map(len, table)) <= columns
@@ -113,4 +124,4 @@ def test_a_narrow_terminal_loses_columns_and_no_line(columns: int) -> None:
 
 
 def test_lines_without_a_table_are_left_alone() -> None:
-    assert summary.fitted(["demo: nothing"], 0, 5) == ["demo: nothing"]
+    assert summary.lines(["demo: nothing"], 5) == ["demo: nothing"]

@@ -109,7 +109,7 @@ def test_a_broken_task_is_named(tmp_path: Path) -> None:
     evidence.fill()
     evidence.cell("list-filter", "nop", 0, resolved=True, oracle_passed=True, diff_files=0)
     made = evidence.reported()
-    assert any(line.startswith("broken task list-filter: its oracle passes") for line in made.body["summary"])
+    assert any(str(line).startswith("broken task list-filter: its oracle passes") for line in made.body["summary"])
     assert "list-filter: its oracle passes without any change" in evidence.text(made, "report.md")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bench.core import summary
 from tests.steps.evidence import Evidence
 
 BEACON = "http://beacon.example/x"
@@ -128,7 +129,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     evidence.cell(task, "candidate", 0, talked, resolved=True, **facts)
     made = evidence.reported(evidence.aggregated((kept,), {task: kept}))
     found = {name: evidence.store.get(blob.blob) for name, blob in made.outputs.items()}
-    return found | {"summary": "\n".join(made.body["summary"]).encode()}
+    return found | {"summary": "\n".join(summary.lines(made.body["summary"])).encode()}
 
 
 def pages(files: dict[str, bytes]) -> dict[str, str]:
