@@ -6,8 +6,6 @@ over whatever it does not say. Engines are names here; whether one is installed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from bench.core import arm_rules, digest, names, nearest, schema, yamlmap
@@ -38,9 +36,7 @@ def build(node: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: 
     chosen = [_look_up(item, path, known, arms_path) for item in node.value]
     names.distinct((_name(n, p), place(path, item.at)) for (n, p), item in zip(chosen, node.value, strict=True))
     by_name = {n.value["name"].value: (n, p) for n, p in chosen}
-    arms = tuple(_arm(n, p, by_name) for n, p in chosen)
-    _no_twins(arms, path, node)
-    return arms
+    return tuple(_arm(n, p, by_name) for n, p in chosen)
 
 
 def _look_up(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: str) -> tuple[Node, str]:
@@ -152,18 +148,3 @@ def _params(node: Node | None, path: str) -> dict[str, Any]:
     if len(digest.canonical(found)) > PARAMS_BYTES:
         raise CorpusError(f"params: larger than {PARAMS_BYTES} bytes", where=place(path, node.at))
     return found
-
-
-def _no_twins(arms: Iterable[Arm], path: str, node: Node) -> None:
-    seen: dict[bytes, str] = {}
-    for arm, item in zip(arms, node.value, strict=True):
-        same = replace(arm, name="", of=None)
-        said = digest.canonical([same.role, same.engine, same.skills, same.overlay, same.graph, same.replica, same.phases])
-        said += digest.canonical([dict(same.expects), same.skill_tool, same.plugin, same.plugin_version, dict(same.params)])
-        if said in seen:
-            raise CorpusError(
-                f"the arms {shown(seen[said])} and {shown(arm.name)} are the same, and would be one piece of evidence",
-                where=place(path, item.at),
-                remedy="give one of them a replica number",
-            )
-        seen[said] = arm.name

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bench.core import nearest
+from bench.core import nearest, session_params
 from bench.core.names import shown
 from bench.core.suite import FREE_ENGINES, SUPPORTED_PROFILES, Arm, Suite, Task
 from bench.errors import CorpusError, UsageError
@@ -83,7 +83,8 @@ def select(
 
 
 def check_ready(suite: Suite, arms: Collection[Arm]) -> None:
-    """Raise CorpusError when a suite that is to run cannot: a profile of a later release, no model where one is needed."""
+    """Raise CorpusError when a suite that is to run cannot: a profile of a later release, no model where one is needed, two
+    arms that are one, whatever the file calls them: as the command line leaves them."""
     if suite.profile not in SUPPORTED_PROFILES:
         raise CorpusError(
             f"the profile {suite.profile!r} comes with a later release",
@@ -103,6 +104,12 @@ def check_ready(suite: Suite, arms: Collection[Arm]) -> None:
             f"the arm {shown(needs[0])} needs a model and the suite names none",
             where=f"suite {suite.name}",
             remedy="write model: in the suite, or give model= on the command line",
+        )
+    if same := session_params.twins(suite, arms):
+        raise CorpusError(
+            f"the arms {shown(same[0].name)} and {shown(same[1].name)} are the same, and would be one piece of evidence",
+            where=f"suite {suite.name}",
+            remedy="give one of them a replica number",
         )
 
 

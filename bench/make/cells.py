@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bench.layout as layout
-from bench.core import graph_queries, model_id, model_routes, prices
+from bench.core import model_id, prices, session_params
 from bench.core.matrix import Cell
-from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
+from bench.core.suite import FREE_ENGINES, Suite, Task
 from bench.effects import mounts
 from bench.make.admission import Terms
 from bench.make.corpus import recorded_model
@@ -120,7 +120,7 @@ def row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
         | _copied(pipeline, task),
         oracle=layout.record("oracle", own) if task.oracle else None,
         expected=layout.record("expected", own) if task.oracle and task.gold and not task.review else None,
-        session_params=session_params(suite, task, arm),
+        session_params=session_params.of(suite, task, arm),
         cell_params={
             "verify": task.verify,
             "verify_s": suite.limits.verify_s,
@@ -140,21 +140,3 @@ def _copied(pipeline: Pipeline, task: Task) -> dict[str, str | None]:
         return {}
     home = mounts.home(task.source, pipeline.root)
     return {f"copy/{path}": os.path.relpath(home / path, pipeline.root) for path in task.sandbox_copy}
-
-
-def session_params(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
-    """What can reach a session's result, and nothing else: a free engine is given no prompt, model or token limit."""
-    limits: dict[str, Any] = {"setup_s": suite.limits.setup_s}
-    said: dict[str, Any] = {"engine": arm.engine, "role": arm.role, "setup": task.setup, "run": 0}
-    if arm.replica is not None:
-        said["replica"] = arm.replica
-    if arm.engine not in FREE_ENGINES:
-        limits |= {"session_s": suite.limits.session_s, "turns": suite.limits.turns, "tokens": suite.limits.tokens}
-        said |= {"prompt": task.prompt, "model": suite.model, "effort": suite.effort}
-        said |= {"phases": list(arm.phases), "expected_skills": dict(arm.expects), "skill_tool": arm.skill_tool}
-        said |= {"engine_params": model_routes.settings(arm.params, suite.model)}
-    if suite.sandbox is not None:
-        said["sandbox"] = suite.sandbox
-    if arm.graph:
-        said["graph_tools"] = graph_queries.PROTOCOL
-    return said | {"limits": limits}

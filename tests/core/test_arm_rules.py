@@ -71,17 +71,6 @@ def test_free_engines_have_no_plugin():
     assert "uses no skills" in refused({"name": "g", "role": "calibration", "engine": "gold", "plugin": {}})
 
 
-def test_arms_that_differ_in_what_is_new_are_not_the_same():
-    arms = [
-        {"name": "a", "role": "comparator", "engine": "claude"},
-        {"name": "b", "role": "comparator", "engine": "claude", "skill_tool": False},
-        {"name": "c", "role": "comparator", "engine": "claude", "phases": ["plan", "work"]},
-        {"name": "d", "role": "comparator", "engine": "claude", **PLUGIN},
-    ]
-    assert len(parse(*arms).arms) == 5
-    assert "are the same" in refused(arms[1], arms[1] | {"name": "again"})
-
-
 def test_an_arm_of_the_library_is_used_with_other_settings():
     suite = parse({"use": "baseline", "name": "second", "replica": 1}, {"use": "baseline", "only": [suites.TASK["id"]]})
     assert [(arm.name, arm.engine, arm.replica) for arm in suite.arms[1:]] == [

@@ -114,11 +114,6 @@ def test_names_are_unique():
     assert "used twice" in refused("nop", library={"arms": [suites.ARMS["arms"][0]] * 2})
 
 
-def test_arms_that_are_the_same_need_a_replica():
-    assert "the arms 'baseline' and 'again' are the same" in refused("baseline", {"name": "again", **LOOP})
-    assert len(parse("baseline", {"name": "again", **LOOP, "replica": 1})) == 2
-
-
 def test_without_a_library_every_arm_is_written_out():
     assert "there is no arm 'nop': corpus/arms.yaml is missing or names none; write" in refused("nop", library=None)
     assert len(parse({"name": "x", **LOOP}, library=None)) == 1

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench.core import keys
-from bench.make import cells
+from bench.core import keys, session_params
 from tests.core import suites
 
 EXPLICIT: dict[str, Any] = {
@@ -24,7 +23,7 @@ def signatures(**changes: Any) -> list[str]:
     found = []
     for task in suite.tasks:
         for arm in suite.arms:
-            params = cells.session_params(suite, task, arm)
+            params = session_params.of(suite, task, arm)
             found.append(keys.signature("session", 1, json.loads(json.dumps(params)), [], None))
     return found
 
