@@ -74,9 +74,15 @@ def resolve_sdist(project: str, version: str) -> str:
     raise _absent(project, version, "sdist", "")
 
 
-def sdist_entries(data: bytes) -> list[Entry]:
-    """The files of an sdist below its single top directory, PKG-INFO included. Raises SourceError for a hostile one."""
-    return archive.entries(data)
+def sdist_entries(store: Store, pin: str, sha256: object) -> list[Entry]:
+    """The files of the release `NAME==VERSION` whose sdist has that SHA-256, below its single top directory.
+
+    Raises CorpusError for a pin or digest that is none, SourceError for an archive that is absent or hostile.
+    """
+    name, version = split_pin(pin)
+    if not sha256:
+        raise CorpusError("sha256 is missing", where=f"sdist: {pin}", remedy="doit relock")
+    return archive.entries(fetch_file(store, name, version, sha256=str(sha256).lower(), kind="sdist"))
 
 
 def split_pin(pin: str) -> tuple[str, str]:

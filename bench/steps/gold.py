@@ -56,13 +56,10 @@ def _review(job: Job, context: Context) -> Made:
 
 
 def _difference(job: Job, context: Context, source: Record) -> Changes:
-    project, version = registry.split_pin(str(job.params["sdist"]))
-    if not job.params.get("sha256"):
-        raise CorpusError("an sdist is pinned with its sha256", where=f"gold: {job.params['sdist']}")
-    data = registry.fetch_file(context.store, project, version, sha256=str(job.params["sha256"]), kind="sdist")
+    after = registry.sdist_entries(context.store, str(job.params["sdist"]), job.params.get("sha256"))
     before = trees.entries_of(context.store.get(source.outputs["tree"].blob))
     hidden = [*source.body.get("removed", ()), *source.body.get("neutralised", ())]
-    return difference(before, registry.sdist_entries(data), list(job.params.get("exclude") or ()), hidden)
+    return difference(before, after, list(job.params.get("exclude") or ()), hidden)
 
 
 def difference(before: Sequence[Entry], after: Sequence[Entry], exclude: Sequence[str], hidden: Sequence[str]) -> Changes:

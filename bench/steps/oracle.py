@@ -9,9 +9,6 @@ wrong label is told before anything is paid for. Nothing is run here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from bench.core import labels, sealing
 from bench.core.suite import REVIEW_LABELS
 from bench.effects import registry
@@ -53,7 +50,7 @@ def _gather(job: Job, context: Context) -> tuple[dict[str, bytes], dict[str, byt
         else:
             pinned = f"{entry['sdist']} {entry.get('sha256')}"
             if pinned not in releases:
-                releases[pinned] = _release(context, entry)
+                releases[pinned] = registry.sdist_entries(context.store, str(entry["sdist"]), entry.get("sha256"))
             found = _select(releases[pinned], str(entry["path"]), target, str(entry["sdist"]))
         for place, data in found.items():
             if place in local or place in borne:
@@ -66,12 +63,6 @@ def _local(job: Job, context: Context, target: str) -> bytes:
     if target not in job.files:
         raise CorpusError(f"the file for target {target} was not read", where="oracle")
     return context.store.get(job.files[target].blob)
-
-
-def _release(context: Context, entry: Mapping[str, Any]) -> list[Entry]:
-    project, version = registry.split_pin(str(entry["sdist"]))
-    data = registry.fetch_file(context.store, project, version, sha256=str(entry.get("sha256")), kind="sdist")
-    return registry.sdist_entries(data)
 
 
 def _select(entries: list[Entry], path: str, target: str, sdist: str) -> dict[str, bytes]:

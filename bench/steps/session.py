@@ -13,7 +13,7 @@ from typing import Any
 from bench.core import phases, records, review_artifact
 from bench.core.error_kinds import EXCLUDED
 from bench.core.review_artifact import Fault
-from bench.effects import cassettes, clock, engines, graphtools
+from bench.effects import cassettes, clock, engines
 from bench.effects.changes import Changes
 from bench.effects.context import REMAINING, Context, Job, Made
 from bench.effects.engines import Work
@@ -31,9 +31,6 @@ from bench.errors import BenchError, Cancelled, CorpusError, StepFailed
 
 KIND = "session"
 
-SKILLS = "/opt/skills"
-"""Where the loop engine finds an arm's skills: read-only, and outside every place that an agent can write or rename."""
-GRAPH_FILE = graphtools.GRAPH
 LINK = "120000"
 COPY = "copy/"
 """Role of a file of `sandbox_copy`: `copy/<path in the workspace>`."""

@@ -134,12 +134,15 @@ def test_a_digest_must_be_one(tmp_path):
         registry.fetch_file(open_store(tmp_path), "demo-pkg", "1.0", sha256="../../x", kind="sdist")
 
 
-def test_entries_of_an_sdist():
-    assert [e.path for e in registry.sdist_entries(OLD)] == ["PKG-INFO", "src/a.py"]
+def test_entries_of_an_sdist(index, tmp_path):
+    found = registry.sdist_entries(open_store(tmp_path), "demo-pkg==1.0", sha256(OLD).upper())
+    assert [entry.path for entry in found] == ["PKG-INFO", "src/a.py"]
+    with pytest.raises(CorpusError, match="sha256 is missing"):
+        registry.sdist_entries(open_store(tmp_path), "demo-pkg==1.0", None)
 
 
 @pytest.mark.network
 def test_a_real_release_from_the_real_index(tmp_path):
     digest = registry.resolve_sdist("iniconfig", "2.0.0")
-    data = registry.fetch_file(open_store(tmp_path), "iniconfig", "2.0.0", sha256=digest, kind="sdist")
-    assert "PKG-INFO" in [entry.path for entry in registry.sdist_entries(data)]
+    found = registry.sdist_entries(open_store(tmp_path), "iniconfig==2.0.0", digest)
+    assert "PKG-INFO" in [entry.path for entry in found]

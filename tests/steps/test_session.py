@@ -15,7 +15,7 @@ import pytest
 
 from bench.core import records
 from bench.core.records import Blob, Record, sealed
-from bench.effects import changes, git, trees
+from bench.effects import changes, git, graphtools, trees
 from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
 from bench.effects.trees import Entry
@@ -25,6 +25,7 @@ from tests.steps.making import context_at, job_of
 
 MODEL = "anthropic/claude-sonnet-4-5"
 USAGE = {"input_tokens": 1000, "output_tokens": 50}
+SKILLS = "/opt/skills"
 PROMPT = "Make greet.py greet the world."
 SKILL = "---\nname: greeting\ndescription: How greetings are written here.\n---\n\nGreet the world with a capital W.\n"
 LIMITS = {"setup_s": 30, "session_s": 120, "turns": 10, "tokens": None}
@@ -144,8 +145,8 @@ def test_gold_that_does_not_apply_is_a_broken_task(context: Context, lower: Reco
 
 
 def test_a_skill_is_there_for_the_session_and_cannot_be_changed(context: Context, lower: Record, offered: Record) -> None:
-    path = f"{session.SKILLS}/greeting/SKILL.md"
-    attacks = [f"echo x > {path}", f"rm -rf {session.SKILLS}", f"mv {session.SKILLS} /tmp/away", "mv /opt /tmp/away"]
+    path = f"{SKILLS}/greeting/SKILL.md"
+    attacks = [f"echo x > {path}", f"rm -rf {SKILLS}", f"mv {SKILLS} /tmp/away", "mv /opt /tmp/away"]
     cassette = tape(f"cat {path}", *({"run": a, "fails": True} for a in attacks), f"cat {path}", skills=("greeting",))
     made = play(context, {"template": lower, "skill": offered}, cassette, expected_skills={"work": "greeting"})
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
@@ -164,7 +165,7 @@ def test_a_skill_that_was_not_read_is_evidence_of_its_own(context: Context, lowe
 
 
 def test_setup_runs_first_in_the_same_layers_without_the_skills(context: Context, lower: Record, offered: Record) -> None:
-    setup = f"ls {session.SKILLS} && exit 9; echo ready > made-by-setup; echo kept > ~/home-file"
+    setup = f"ls {SKILLS} && exit 9; echo ready > made-by-setup; echo kept > ~/home-file"
     cassette = tape("cat made-by-setup ~/home-file", skills=("greeting",))
     made = play(context, {"template": lower, "skill": offered}, cassette, setup=setup)
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
@@ -238,10 +239,10 @@ def test_dependencies_and_mounts_are_there_and_cannot_be_changed(context: Contex
 
 def test_the_graph_is_there_for_an_arm_that_has_it(context: Context, lower: Record) -> None:
     graph = record("graph", Made({}, {"graph": context.store.put(b'{"nodes":[]}\n')}))
-    made = play(context, {"template": lower, "graph": graph}, tape(f"cat {session.GRAPH_FILE} > seen"))
+    made = play(context, {"template": lower, "graph": graph}, tape(f"cat {graphtools.GRAPH} > seen"))
     assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
     assert [e.data for e in changed(context, made).entries] == [b'{"nodes":[]}\n']
-    assert session.GRAPH_FILE.encode() in context.store.get(made.outputs["transcript"].blob)
+    assert graphtools.GRAPH.encode() in context.store.get(made.outputs["transcript"].blob)
 
 
 def test_the_agent_asks_the_graph_by_a_command(context: Context, lower: Record) -> None:

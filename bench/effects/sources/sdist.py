@@ -10,7 +10,6 @@ from typing import Any
 from bench.effects import registry
 from bench.effects.sources import Fetched
 from bench.effects.store import open_store
-from bench.errors import CorpusError
 from bench.layout import Layout
 
 
@@ -19,13 +18,8 @@ class Sdist:
 
     def fetch(self, spec: Mapping[str, Any], root: Path, scratch: Path, cancel: threading.Event) -> Fetched:
         """Unpack it in memory; the archive is downloaded once for ever. `revision` is its SHA-256 (hex)."""
-        name, version = registry.split_pin(str(spec["sdist"]))
         sha256 = str(spec.get("sha256") or "").lower()
-        if not sha256:
-            raise CorpusError("sha256 is missing", where=f"source.sdist: {spec['sdist']}", remedy="doit relock")
-        store = open_store(Layout(root).store)
-        data = registry.fetch_file(store, name, version, sha256=sha256, kind="sdist")
-        return Fetched(registry.sdist_entries(data), sha256)
+        return Fetched(registry.sdist_entries(open_store(Layout(root).store), str(spec["sdist"]), sha256), sha256)
 
     def resolve(self, spec: Mapping[str, Any], root: Path) -> dict[str, Any]:
         """{sha256}: the suite's own, if it states one, else what the index states."""
