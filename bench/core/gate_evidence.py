@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.core.gate import Check, Pair, Policy, Side, Verdict
 from bench.core.health import UNKNOWN, UNUSABLE
-from bench.core.suspicions import BROKEN, SEPARATES
+from bench.core.suspicions import BROKEN, SEPARATES, UNMEASURED
 
 COMPLETE = "complete"
 ABORTED = "aborted"
@@ -53,8 +53,9 @@ def _calibration(pairs: Sequence[Pair], facts: Facts) -> list[Check]:
     for pair in pairs:
         said = facts["calibration"].get(pair.task) or {}
         state = said.get("calibration")
-        if state == BROKEN:
-            why = f"{pair.task}: the task is broken, {said.get('why')}"
+        if state in (BROKEN, UNMEASURED):
+            told = "the task is broken" if state == BROKEN else "its calibration gave no evidence"
+            why = f"{pair.task}: {told}, {said.get('why')}"
             found.append(Check("calibration", pair.task, state, SEPARATES, Verdict.INSUFFICIENT, why))
         elif state != SEPARATES:
             why = f"{pair.task}: nothing proves that its oracle tells a solution from nothing"

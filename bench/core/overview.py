@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.core import comparison, contrasts, plots, savings
 from bench.core.summary import DIAGNOSTIC, FREE, unpriced
-from bench.core.suspicions import BROKEN, CALIBRATION, UNPROVEN
+from bench.core.suspicions import BROKEN, CALIBRATION, UNMEASURED, UNPROVEN
 
 Mapped = Mapping[str, Any]
 
@@ -97,7 +97,7 @@ def notices(
             bad.append(
                 ("Broken task", f"{task['task']}: {task['why']}; it cannot tell right from wrong and promotes nothing")
             )
-    unproven = [task["task"] for task in aggregate["tasks"] if task["calibration"] == UNPROVEN]
+    unproven = [task["task"] for task in aggregate["tasks"] if task["calibration"] in (UNMEASURED, UNPROVEN)]
     if unproven:
         warn.append(("Unproven tasks", f"no valid nop and gold pair shows that the oracle works: {', '.join(unproven)}"))
     warn += [(_title(entry["kind"]), entry["detail"]) for entry in aggregate["warnings"]]

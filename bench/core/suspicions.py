@@ -17,6 +17,8 @@ CALIBRATION = "calibration"
 SEPARATES = "separates"
 BROKEN = "broken"
 UNPROVEN = "unproven"
+UNMEASURED = "unmeasured"
+"""Nop or gold was planned and gave no evidence: the task may be broken, and nothing says that it is not."""
 LOPSIDED_POINTS = 10
 """Exclusion rates that differ by as many percentage points are lopsided; so is any exclusion on some arms only."""
 
@@ -24,15 +26,17 @@ Row = Mapping[str, Any]
 
 
 def calibration(rows: Sequence[Row], engines: Mapping[str, str]) -> dict[str, Any]:
-    """{calibration: separates | broken | unproven, why: str | None} of a task: nop must fail the oracle, gold must pass.
+    """{calibration: separates | broken | unmeasured | unproven, why: str | None} of a task: nop must fail the oracle, gold
+    must pass.
 
     `engines` maps arms to engine names; an arm that it does not name is taken to be called after its engine.
     """
-    ran: dict[str, list[Row]] = {"nop": [], "gold": []}
-    for row in medians.valid(rows):
+    planned: dict[str, list[Row]] = {"nop": [], "gold": []}
+    for row in rows:
         engine = engines.get(row["arm"], row["arm"])
-        if row["role"] == CALIBRATION and engine in ran:
-            ran[engine].append(row)
+        if row["role"] == CALIBRATION and engine in planned:
+            planned[engine].append(row)
+    ran = {name: medians.valid(found) for name, found in planned.items()}
     faults = []
     if any(row.get("oracle_passed") is True for row in ran["nop"]):
         faults.append("its oracle passes without any change (nop)")
@@ -44,7 +48,8 @@ def calibration(rows: Sequence[Row], engines: Mapping[str, str]) -> dict[str, An
         return {"calibration": BROKEN, "why": " and ".join(faults)}
     absent = [name for name, found in ran.items() if not found]
     if absent:
-        return {"calibration": UNPROVEN, "why": "no valid cell of " + " and ".join(absent)}
+        state = UNMEASURED if any(planned[name] for name in absent) else UNPROVEN
+        return {"calibration": state, "why": "no valid cell of " + " and ".join(absent)}
     if any(row.get("oracle_passed") is None for row in ran["nop"]):
         return {"calibration": UNPROVEN, "why": "no oracle told nop from gold"}
     return {"calibration": SEPARATES, "why": None}

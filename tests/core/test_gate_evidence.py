@@ -35,6 +35,19 @@ def test_a_broken_task_promotes_nothing() -> None:
     assert refused(document(rows() + worse)) == {"calibration"}
 
 
+@pytest.mark.parametrize("arm", ["nop", "gold"])
+@pytest.mark.parametrize("state", ["unusable", "not_run"])
+def test_a_calibration_that_was_planned_and_gave_no_evidence_promotes_nothing(arm: str, state: str) -> None:
+    """Only one that nobody planned is a note: a gold that ends as infra-error may hide a broken oracle."""
+    failed = [
+        row | {"state": state, "error_kind": "infra-error", "oracle_passed": None} if row["arm"] == arm else row
+        for row in calibrated(["a", "b"])
+    ]
+    found = document(rows() + failed)
+    assert "calibration" in refused(found)
+    assert any(f"no valid cell of {arm}" in reason for reason in found["decisions"][0]["reasons"])
+
+
 def test_a_task_without_calibration_is_noted_and_promotes() -> None:
     found = document(rows() + [row for row in calibrated(["a", "b"]) if row["arm"] == "gold"])
     assert found["decision"] == "promote"
