@@ -17,6 +17,8 @@ COMPLETE = "complete"
 ABORTED = "aborted"
 CONDITIONS = ("template", "oracle", "assets", "runtime")
 """Inputs that both arms of a task must have shared, by their content."""
+OPTIONAL = frozenset({"oracle", "assets"})
+"""Those that a task may do without; then no run of either arm has them."""
 
 Facts = Mapping[str, Any]
 
@@ -106,13 +108,17 @@ def _runs(pair: Pair, policy: Policy) -> list[Check]:
 
 
 def _conditions(pair: Pair) -> list[Check]:
+    """Absence is no equality (failure mode 7): what a run does not name may have been anything."""
     if pair.incumbent is None or pair.candidate is None:
         return []
+    sides = [side for side in (pair.incumbent, pair.candidate) if side["valid_runs"]]  # without any, the gate itself says so
     found = []
     for name in CONDITIONS:
-        known = len({*pair.incumbent["inputs"].get(name, ()), *pair.candidate["inputs"].get(name, ())})
-        why = f"{pair.task}: not all runs had the same {name}"
-        found.append(_refused(f"same_{name}", pair.task, known, 1, known < 2, why))
+        contents = {content for side in sides for content in side["inputs"].get(name, (None,))}
+        told = f"{pair.task}: not all runs had the same {name}"
+        why = f"{told}, or some do not say which" if None in contents else told
+        good = len(contents) < 2 and (name in OPTIONAL or None not in contents)
+        found.append(_refused(f"same_{name}", pair.task, len(contents), 1, good, why))
     return found
 
 

@@ -84,7 +84,7 @@ def side(rows: Sequence[Row], found: Mapping[Where, Measured]) -> dict[str, Any]
             "attempts": sum(known[row["run"]].attempts for row in begun),
             "models": _unique(row.get("model") for row in good),
             "efforts": _unique(row.get("effort") for row in good),
-            "inputs": _inputs(list(known.values())),
+            "inputs": _inputs([known[row["run"]] for row in good]),
             "evidence": [_named(row, known[row["run"]], good) for row in rows],
         }
     )
@@ -99,10 +99,10 @@ def _unique(values: Any) -> list[Any]:
     return sorted(set(values), key=lambda value: (value is not None, value))
 
 
-def _inputs(known: Sequence[Measured]) -> dict[str, list[str]]:
-    """Contents by input, over the runs that have it; more than one content of an input shows here."""
+def _inputs(known: Sequence[Measured]) -> dict[str, list[str | None]]:
+    """Contents by input over the valid runs; None stands for a run that names none, so that absence shows like a content."""
     names = sorted({name for each in known for name in each.inputs})
-    return {name: sorted({each.inputs[name] for each in known if name in each.inputs}) for name in names}
+    return {name: _unique(each.inputs.get(name) for each in known) for name in names}
 
 
 def _named(row: Row, known: Measured, good: Sequence[Row]) -> dict[str, Any]:

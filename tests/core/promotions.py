@@ -10,6 +10,7 @@ from bench.core.promotion_sides import Measured, Where
 
 ARMS = ("incumbent", "candidate")
 STAMP = "2026-11-29T10:00:00Z"
+INPUTS = {name: f"b3:{name}" for name in ("template", "oracle", "runtime")}
 IMPLEMENTATION = dict(corpus.IMPLEMENTATION_GATE)
 REVIEW = dict(corpus.REVIEW_GATE)
 
@@ -38,6 +39,11 @@ def reviewed(task: str, arm: str, number: int, f1: float | None = 0.5, **facts: 
         "review_clean_pass": clean,
     }
     return run(task, arm, number, **({k: v for k, v in said.items() if v is not None} | facts))
+
+
+def known(**more: Any) -> Measured:
+    """What the records of a run add to its row: all that they should."""
+    return Measured(**{"whole": True, "measured_at": STAMP, "sandbox": "bwrap", "inputs": INPUTS} | more)
 
 
 def arms(task: str, incumbent: Sequence[Mapping[str, Any]], candidate: Sequence[Mapping[str, Any]]) -> list[Row]:
@@ -94,7 +100,7 @@ def document(
     have = {row["task"] for row in rows if row["role"] == "calibration"}
     rows = [*rows, *calibrated([task for task in dict.fromkeys(row["task"] for row in rows) if task not in have])]
     given, whole = params(rows, profile, **more), body(rows)
-    found = {promotion_sides.where(row): Measured(True, STAMP, sandbox="bwrap") for row in rows} | dict(measured or {})
+    found = {promotion_sides.where(row): known() for row in rows} | dict(measured or {})
     facts = promotion_facts.facts(whole, health.of_aggregate(whole), found, given)
     tasks = [(task["id"], task["class"]) for task in given["tasks"]]
     pairs = {pair[1]: promotion_sides.pairs(whole, found, tasks, (pair[0], pair[1])) for pair in given["pairs"]}

@@ -8,7 +8,7 @@ import pytest
 
 from bench.core import calendar
 from bench.core.promotion_sides import Measured
-from tests.core.promotions import STAMP, Row, arms, calibrated, decided, document, failing
+from tests.core.promotions import INPUTS, STAMP, Row, arms, calibrated, decided, document, failing, known
 
 GOOD = [{"cost_usd": 1.0}] * 3, [{"cost_usd": 0.5}] * 3
 
@@ -109,19 +109,17 @@ def test_mixed_efforts_are_insufficient() -> None:
 @pytest.mark.parametrize(("attempts", "good"), [(1, True), (2, True), (3, False)])
 def test_unequal_attempts_beyond_the_bound_are_insufficient(attempts: int, good: bool) -> None:
     """Re-run until lucky: the default bound is one more than the other arm needed (readings 14)."""
-    found = document(rows(), measured={("a", "candidate", 1): Measured(True, STAMP, attempts=attempts)})
+    found = document(rows(), measured={("a", "candidate", 1): known(attempts=attempts)})
     assert (found["decision"] == "promote") == good
     if not good:
         assert refused(found) == {"attempts"}
-        again = {("a", "incumbent", 0): Measured(True, STAMP, attempts=attempts)}
-        assert (
-            decided(rows(), measured={("a", "candidate", 1): Measured(True, STAMP, attempts=attempts)} | again) == "promote"
-        )
+        again = {("a", "incumbent", 0): known(attempts=attempts)}
+        assert decided(rows(), measured={("a", "candidate", 1): known(attempts=attempts)} | again) == "promote"
 
 
-@pytest.mark.parametrize("known", [Measured(False), Measured(False, STAMP), Measured(True, None)])
-def test_evidence_that_is_lost_or_not_what_was_sealed_is_insufficient(known: Measured) -> None:
-    found = document(rows(), measured={("a", "candidate", 1): known})
+@pytest.mark.parametrize("measured", [Measured(False), Measured(False, STAMP), Measured(True, None)])
+def test_evidence_that_is_lost_or_not_what_was_sealed_is_insufficient(measured: Measured) -> None:
+    found = document(rows(), measured={("a", "candidate", 1): measured})
     assert "evidence" in refused(found)
     assert found["evidence"]["lost"] == ["a/candidate/1"]
 
@@ -135,7 +133,7 @@ def test_a_valid_row_of_an_unusable_cell_is_no_evidence() -> None:
 @pytest.mark.parametrize(("stamp", "good"), [("2026-08-31T10:00:01Z", True), ("2026-08-31T10:00:00Z", False)])
 def test_evidence_too_old_for_the_newest_is_expired(stamp: str, good: bool) -> None:
     """Without a clock: 90 days from the oldest measurement, against the newest one."""
-    found = document(rows(), measured={("a", "incumbent", 0): Measured(True, stamp)})
+    found = document(rows(), measured={("a", "incumbent", 0): known(measured_at=stamp)})
     assert (found["decision"] == "promote") == good
     assert found["generated_at"] == STAMP
     assert found["evidence_expires_at"] == calendar.later(stamp, 90)
@@ -144,14 +142,29 @@ def test_evidence_too_old_for_the_newest_is_expired(stamp: str, good: bool) -> N
 
 
 def test_unequal_conditions_are_insufficient() -> None:
-    other = Measured(True, STAMP, inputs={"runtime": "b3:other"})
-    same = {
-        ("a", arm, n): Measured(True, STAMP, inputs={"runtime": "b3:one"})
-        for arm in ("incumbent", "candidate")
-        for n in range(3)
-    }
-    assert decided(rows(), measured=same) == "promote"
-    assert refused(document(rows(), measured=same | {("a", "candidate", 2): other})) == {"same_runtime"}
+    for name in (*INPUTS, "assets"):
+        other = known(inputs=INPUTS | {name: "b3:other"})
+        assert refused(document(rows(), measured={("a", "candidate", 2): other})) == {f"same_{name}"}
+
+
+@pytest.mark.parametrize("arms", [("candidate",), ("incumbent", "candidate")])
+@pytest.mark.parametrize(
+    ("name", "runs"), [("runtime", (0, 1, 2)), ("runtime", (1,)), ("template", (0, 1, 2)), ("oracle", (2,))]
+)
+def test_what_a_run_does_not_name_is_not_equal(name: str, runs: tuple[int, ...], arms: tuple[str, ...]) -> None:
+    """Failure mode 7: absence is a mismatch, on one side, on both, and within a side."""
+    silent = known(inputs={key: content for key, content in INPUTS.items() if key != name})
+    found = document(rows(), measured={("a", arm, n): silent for arm in arms for n in runs})
+    assert refused(found) == {f"same_{name}"}
+    assert any("do not say which" in reason for reason in found["decisions"][0]["reasons"])
+
+
+def test_a_task_may_have_no_dependencies_and_no_oracle_when_no_run_has_them() -> None:
+    bare = known(inputs={name: INPUTS[name] for name in ("template", "runtime")})
+    every = {("a", arm, n): bare for arm in ("incumbent", "candidate") for n in range(3)}
+    assert decided(rows(), measured=every) == "promote"
+    equipped = known(inputs=INPUTS | {"assets": "b3:tree"})
+    assert decided(rows(), measured=dict.fromkeys(every, equipped)) == "promote"
 
 
 ALARM = [{"kind": "history-probing", "detail": "git log --all ×2"}]

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.core import calendar, promotion, promotion_check, promotion_text, schema_plain
-from bench.core.promotion_sides import Measured
-from tests.core.promotions import STAMP, Row, arms, document, params, reviewed, run
+from tests.core.promotions import STAMP, Row, arms, document, known, params, reviewed, run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TOP = """
@@ -240,14 +239,14 @@ def test_schema_6_reads_the_same_for_as_long_as_it_lives() -> None:
 def test_turns_and_tokens_of_the_main_loop_are_warned_about() -> None:
     """Spec 2.8: the engine's own count leaves its helpers out; the gateway's does not, and dollars never do."""
     rows = arms("a", [{"num_turns": 10}] * 3, [{"num_turns": 5}] * 3)
-    own = {("a", "candidate", 0): Measured(True, STAMP, main_loop_only=True)}
+    own = {("a", "candidate", 0): known(main_loop_only=True)}
     assert document(rows, thresholds={"metric": "num_turns"}, measured=own)["decisions"][0]["metric_warning"]
     assert document(rows, thresholds={"metric": "num_turns"})["decisions"][0]["metric_warning"] is None
     assert document(rows, measured=own)["decisions"][0]["metric_warning"] is None
 
 
 def test_the_newest_and_the_oldest_measurement_bound_the_document() -> None:
-    found = document(GOOD, measured={("a", "incumbent", 1): Measured(True, "2026-11-01T00:00:00Z")})
+    found = document(GOOD, measured={("a", "incumbent", 1): known(measured_at="2026-11-01T00:00:00Z")})
     assert (found["generated_at"], found["evidence_expires_at"]) == (STAMP, "2027-01-30T00:00:00Z")
     assert calendar.later("2026-11-01T00:00:00Z", 90) == "2027-01-30T00:00:00Z"
 

@@ -119,7 +119,7 @@ class Evidence:
         )
         body = {"session_key": session.key, "error_kind": None, "alarms": [], "backing": "overlay"} | facts
         patch: dict[str, Blob] = {"patch": self.store.put(PATCH)} if body.get("diff_files") else {}
-        judged = {"session": session.content, "oracle": digest.of_bytes(b"oracle")}
+        judged = {"session": session.content, "oracle": digest.of_bytes(b"oracle"), "template": digest.of_bytes(b"template")}
         record = self.record("cell", name, body, inputs=judged, outputs=patch, state=state, reason=facts.get("error_detail"))
         self.cells.setdefault(task, {})[f"{arm}/{run}"] = record
         return record

@@ -12,8 +12,7 @@ import json
 from typing import Any
 
 from bench.core import promotion_check
-from bench.core.promotion_sides import Measured
-from tests.core.promotions import STAMP, Row, arms, decided, document, reviewed
+from tests.core.promotions import Row, arms, decided, document, known, reviewed
 
 CHEAP, DEAR = {"cost_usd": 0.5}, {"cost_usd": 9.0}
 UNSOLVED = {"resolved": False, "error_kind": "oracle-failed"}
@@ -55,7 +54,7 @@ def test_a_null_cost_is_not_nothing() -> None:
 
 def test_bought_again_until_it_looked_good() -> None:
     rows = arms("a", [{}] * 3, [CHEAP] * 3)
-    lucky = {("a", "candidate", n): Measured(True, STAMP, attempts=2) for n in range(3)}
+    lucky = {("a", "candidate", n): known(attempts=2) for n in range(3)}
     assert decided(rows) == "promote"
     assert decided(rows, measured=lucky) == "insufficient_evidence"
 
