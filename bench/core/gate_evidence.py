@@ -34,7 +34,7 @@ def checks(pairs: Sequence[Pair], facts: Facts, policy: Policy) -> list[Check]:
         _same("effort", (effort for side in sides for effort in side["efforts"])),
         *(check for pair in pairs for check in _runs(pair, policy)),
         *(check for pair in pairs for check in _conditions(pair)),
-        *_lost(facts),
+        *_held(facts),
         _age(facts),
         *_alarms(facts),
     ]
@@ -122,10 +122,18 @@ def _conditions(pair: Pair) -> list[Check]:
     return found
 
 
-def _lost(facts: Facts) -> list[Check]:
-    lost = sorted(facts["lost"])
-    why = f"evidence was revoked or is not what was sealed: {', '.join(lost[:5])}" + (" …" if len(lost) > 5 else "")
-    return [_refused("evidence", None, len(lost), 0, not lost, why)]
+def _held(facts: Facts) -> list[Check]:
+    """Every valid row is backed by records that are what it says, and is of a cell that came to its end."""
+    return [
+        _none("graded", facts["ungraded"], "runs were not graded to the end"),
+        _none("evidence", facts["lost"], "evidence was revoked or is not what was sealed"),
+    ]
+
+
+def _none(check: str, names: Sequence[str], what: str) -> Check:
+    named = sorted(names)
+    why = f"{what}: {', '.join(named[:5])}" + (" …" if len(named) > 5 else "")
+    return _refused(check, None, len(named), 0, not named, why)
 
 
 def _age(facts: Facts) -> Check:

@@ -34,7 +34,8 @@ def facts(
         "measured": aggregate["measured"],
         "calibration": {entry["task"]: {k: entry.get(k) for k in ("calibration", "why")} for entry in aggregate["tasks"]},
         "arms": {arm: (judged["arms"].get(arm) or {}).get("state", "UNKNOWN") for arm in watched},
-        "lost": [_name(row) for row in good if not _whole(row, found)],
+        "lost": [_name(row) for row in good if row["state"] == FINAL and not _whole(row, found)],
+        "ungraded": [_name(row) for row in good if row["state"] != FINAL],
         "oldest_measured_at": stamps[0] if stamps else None,
         "newest_measured_at": stamps[-1] if stamps else None,
         "max_age_days": params["max_age_days"],
@@ -48,7 +49,7 @@ def facts(
 
 def _whole(row: Row, found: Mapping[Where, Measured]) -> bool:
     known = found.get(where(row))
-    return row["state"] == FINAL and known is not None and known.whole and known.measured_at is not None
+    return known is not None and known.whole and known.measured_at is not None
 
 
 def _name(row: Row) -> str:

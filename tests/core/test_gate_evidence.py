@@ -124,10 +124,13 @@ def test_evidence_that_is_lost_or_not_what_was_sealed_is_insufficient(measured: 
     assert found["evidence"]["lost"] == ["a/candidate/1"]
 
 
-def test_a_valid_row_of_an_unusable_cell_is_no_evidence() -> None:
+def test_a_run_that_could_not_be_graded_is_said_to_be_that_and_not_revoked() -> None:
     given = rows()
     given[3] |= {"state": "unusable", "error_kind": "oracle-unavailable", "resolved": False}
-    assert "evidence" in refused(document(given))
+    found = document(given, measured={("a", "candidate", 0): known(whole=False)})  # an unusable cell is not in the store
+    assert refused(found) == {"graded"}
+    assert (found["evidence"]["lost"], found["evidence"]["ungraded"]) == ([], ["a/candidate/0"])
+    assert found["decisions"][0]["reasons"][0] == "runs were not graded to the end: a/candidate/0"
 
 
 @pytest.mark.parametrize(("stamp", "good"), [("2026-08-31T10:00:01Z", True), ("2026-08-31T10:00:00Z", False)])

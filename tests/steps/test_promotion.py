@@ -79,6 +79,20 @@ def test_a_revoked_session_leaves_the_step_to_look_again(tmp_path: Path) -> None
     assert document["evidence"]["lost"] == [f"{row['task']}/candidate/{row['run']}"]
 
 
+def test_a_run_whose_oracle_could_not_be_asked_is_decided_and_looked_at_no_further(tmp_path: Path) -> None:
+    """The cell is tried again by itself; the promotion is then made anew, and until then it is no lost evidence."""
+    evidence = Evidence(tmp_path)
+    evidence.fill()
+    task = next(iter(TASKS))
+    failed = {"resolved": False, "error_kind": "oracle-unavailable", "error_detail": "no memory", "ok": True}
+    cell = evidence.cell(task, "candidate", 0, state="unusable", **failed)
+    assert evidence.store.drop_record(cell.key)
+    made, document = make(evidence, {"aggregate": evidence.aggregated()})
+    assert (made.state, document["decision"]) == (records.FINAL, "insufficient_evidence")
+    assert document["evidence"]["ungraded"] == [f"{task}/candidate/0"]
+    assert document["evidence"]["lost"] == []
+
+
 def skill(evidence: Evidence, arm: str, files: dict[str, bytes]) -> Record:
     tree = trees.pack([Entry(path, "100644", data) for path, data in files.items()])
     body = {"skills": [], "digest": digest.of_bytes(tree)}
