@@ -2,7 +2,8 @@
 
 No hook, filter, template, alias or setting of the machine or the user is in force, and nothing is ever checked out: files
 are read as objects, so that attributes, line endings and missing smudge programs cannot change a byte. Git is run in
-directories of our own making alone: a repository's own configuration can name programs (core.fsmonitor and more).
+directories of our own making, and in the working tree of the person who runs us; never where an agent could have written,
+since a repository's own configuration can name programs (core.fsmonitor and more).
 """
 
 from __future__ import annotations

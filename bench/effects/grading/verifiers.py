@@ -25,7 +25,7 @@ SETTINGS = ("pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg
 NO_RUNNER = 97
 """Exit status with which the launcher says that it found no pytest."""
 _STEADY = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-# The command's own status is kept; a report is sent on only if it is a regular file.
+# The command's own status is kept; a report is sent on only if its path leads to a regular file, which nothing waits for.
 _RELAY = (
     'sh -c "$1"; s=$?; r="$BENCH_ORACLE_REPORT"; '
     'if [ -f "$r" ]; then head -c 4194304 "$r" > "/proc/self/fd/$ASSAY_CHANNEL"; fi; exit $s'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,8 @@ class LocalStore:
         path, target = self.path(blob), self.root / "damaged" / blob.removeprefix(digest.PREFIX)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():  # the same bytes were damaged before, perhaps otherwise
+                target = target.with_name(f"{target.name}-{secrets.token_hex(4)}")
             path.replace(target)
         except FileNotFoundError:
             return

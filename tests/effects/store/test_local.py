@@ -49,6 +49,17 @@ def test_files_are_read_only_and_alone(store: Store):
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+def test_bytes_that_are_damaged_twice_are_both_kept(store: Store):
+    for damage in (b"bytEs", b"Bytes"):
+        blob = store.put(b"bytes")
+        path = blob_file(store, blob.blob)
+        path.chmod(0o600)
+        path.write_bytes(damage)
+        store.set_aside(blob.blob)
+        assert not store.has(blob.blob)
+    assert sorted(path.read_bytes() for path in (store.root / "damaged").iterdir()) == [b"Bytes", b"bytEs"]
+
+
 def test_absent_and_damaged_bytes_are_named_by_their_digest_alone(store: Store, tmp_path: Path):
     blob = store.put(b"bytes")
     path = blob_file(store, blob.blob)
