@@ -1,7 +1,8 @@
 """Whether the measurement of each arm worked (spec 2.5): judged from execution and evidence, never from what was resolved.
 
 A fresh attempt is a candidate's own cell or a canary of an incumbent or comparator; where an arm has no canary, and in a
-suite without candidate, every cell is one. No cause is named: the state says that something is wrong, not what.
+suite without candidate, every cell is one. A failed cell always is one: no canary hides an arm that never worked. No cause
+is named: the state says that something is wrong, not what.
 """
 
 from __future__ import annotations
@@ -25,15 +26,27 @@ Row = Mapping[str, Any]
 
 
 def with_canaries(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> dict[str, dict[str, Any]]:
-    """Arms of an aggregate, those of them that have canaries counted by these alone; a candidate is its own canary."""
+    """Arms of an aggregate; those that have canaries are counted by these, and by what failed of their own sessions.
+
+    A session that worked may be a reused one, and says nothing of today; one that failed is never forgotten for a canary
+    that did not. A candidate is its own canary, and a canary that was not run says nothing of anything.
+    """
+    found = {}
+    for name, arm in arms.items():
+        sung = medians.attempts(canaries.get(name, ())) if arm["role"] != "candidate" else []
+        found[name] = dict(arm) | (_beside(arm, counters(sung)) | {"canaries": len(sung)} if sung else {})
+    return found
+
+
+def _beside(arm: Mapping[str, Any], sung: Mapping[str, Any]) -> dict[str, Any]:
+    """The counters of canaries, with those of an arm's failed rows."""
+    failed = arm["fresh_attempts"] - arm["admissible"]
     return {
-        name: dict(arm)
-        | (
-            counters(canaries[name]) | {"canaries": len(canaries[name])}
-            if canaries.get(name) and arm["role"] != "candidate"
-            else {}
-        )
-        for name, arm in arms.items()
+        "fresh_attempts": sung["fresh_attempts"] + failed,
+        "execution_failures": sung["execution_failures"] + arm["execution_failures"],
+        "evidence_failures": sung["evidence_failures"] + arm["evidence_failures"],
+        "admissible": sung["admissible"],
+        "health_reasons": dict(sorted((Counter(sung["health_reasons"]) + Counter(arm["health_reasons"])).items())),
     }
 
 
@@ -112,10 +125,16 @@ def judge(arms: Mapping[str, Mapping[str, Any]], broken: Iterable[Mapping[str, A
     }
 
 
+def _whose(entry: Mapping[str, Any]) -> str:
+    failed = entry["fresh_attempts"] - entry["canaries"]
+    own = f", and {failed} of its sessions that failed" if failed else ": all else is reused"
+    return f" (its canaries{own})"
+
+
 def _line(name: str, entry: Mapping[str, Any]) -> str:
     text = f"{name} ({entry['role']}): {entry['state']}"
     text += f", {entry['admissible']} of {entry['fresh_attempts']} fresh attempts admissible"
-    text += " (its canaries: all else is reused)" if entry["canaries"] else ""
+    text += _whose(entry) if entry["canaries"] else ""
     if entry["execution_failures"] or entry["evidence_failures"]:
         text += f", {entry['execution_failures']} failed in execution, {entry['evidence_failures']} in evidence"
     if entry["health_reasons"]:

@@ -45,7 +45,7 @@ def test_a_canary_that_lives_speaks_for_the_incumbent(tmp_path: Path) -> None:
     canary = record("cell", {"error_kind": "oracle-failed"})
     body, _ = make(tmp_path, {"aggregate": aggregate(), "canary/old": canary, "canary/gone": canary})
     assert body["fatal"] == []
-    assert body["arms"]["old"]["state"] == "OBSERVED_OK"
+    assert body["arms"]["old"]["state"] == "DEGRADED", "and hides none of its own sessions that failed"
 
 
 def test_a_hostile_task_name_stays_on_its_line(tmp_path: Path) -> None:
