@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.core import health, medians, overrides_sandbox
+from bench.core import health, medians, overrides_sandbox, records
 from bench.core.gate import Pair
 from bench.core.records import Record
 
@@ -30,7 +30,9 @@ class Measured:
     measured_at: str | None = None
     attempts: int = 1
     main_loop_only: bool = False
-    """Whether tokens and turns are the engine's own count, which leaves out its helpers."""
+    """Whether tokens are the engine's own count, which leaves out its helpers."""
+    client_turns: bool = False
+    """Whether turns are: the gateway counts requests and no turns, so they are the client's figure behind it too."""
     sandbox: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
 
@@ -38,16 +40,16 @@ class Measured:
 def measured(cell: Record | None, session: Record | None) -> Measured:
     """From a run's two records; None = not in the store, or not with the content that the row names."""
     body: Mapping[str, Any] = session.body if session else {}
-    notes: Mapping[str, Any] = session.notes if session else {}
-    tries = notes.get("attempts", 1)
     given = {name: cell.inputs[name] for name in CELL_INPUTS if name in cell.inputs} if cell else {}
     given |= {name: session.inputs[name] for name in SESSION_INPUTS if name in session.inputs} if session else {}
     gateway = body.get("gateway") or {}
+    clients = body.get("engine") == "claude"
     return Measured(
         whole=cell is not None and session is not None,
         measured_at=body.get("measured_at"),
-        attempts=tries if isinstance(tries, int) and tries > 0 else 1,
-        main_loop_only=body.get("engine") == "claude" and gateway.get("usage") is None,
+        attempts=records.attempts(session) if session else 1,
+        main_loop_only=clients and gateway.get("usage") is None,
+        client_turns=clients,
         sandbox=overrides_sandbox.backend(body.get("backing")) if session else None,
         inputs=given,
     )

@@ -21,6 +21,9 @@ NOT_RUN = "not_run"
 STATES = (FINAL, UNUSABLE, NOT_RUN)
 STANDS_FOR = "stands_for"
 """In the body of a canary that cost nothing: the session, measured in the same run, that it stands for."""
+ATTEMPTS = "attempts"
+"""In the notes of what was paid for: how often it had been bought by then. In the body too where revoked evidence came back
+after more attempts than it knew of, so that whatever rests on it is decided again."""
 FIELDS = [
     "schema",
     "kind",
@@ -112,6 +115,12 @@ def sealed(record: Record) -> Record:
     content = content_of(record)
     seal = digest.of(f"assay/seal/{SCHEMA}", replace(record, content=content)._open() | {"content": content})
     return replace(record, content=content, seal=seal)
+
+
+def attempts(record: Record) -> int:
+    """How often the evidence was bought until it was this, at least 1."""
+    said = [said.get(ATTEMPTS) for said in (record.notes, record.body)]
+    return max([1, *(tries for tries in said if isinstance(tries, int))])
 
 
 def parse(data: bytes, where: str) -> Record:

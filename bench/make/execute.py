@@ -6,7 +6,6 @@ stops the run instead, and writes nothing.
 
 from __future__ import annotations
 
-import datetime
 import shutil
 import tempfile
 import traceback
@@ -137,7 +136,8 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     _keep_attempts(workspace, step, verdict)
     made, raw = _make(workspace, step, verdict, ticket)
     if step.paid:
-        made = replace(made, notes={**made.notes, "attempts": _tries(workspace, step, verdict.key) + 1})
+        tries = revoke.tries(workspace, step, verdict.key) + 1
+        made = replace(made, notes={**made.notes, records.ATTEMPTS: tries})
     if step.kind == "cell" and "session" in verdict.inputs:
         before = regraded.before(verdict.record, verdict.inputs["session"].content, made.body)
         made = replace(made, notes={**made.notes, regraded.NOTE: before}) if before else made
@@ -165,13 +165,6 @@ def _measured_now(workspace: Workspace, step: Step) -> Record | None:
     may stand for it at no cost."""
     made = (path for path in step.after if workspace.run.did.get(layout.step_id(path)) == "measured")
     return next((record for path in made if (record := workspace.read(path)) is not None), None)
-
-
-def _tries(workspace: Workspace, step: Step, key: str) -> int:
-    """Earlier attempts, revoked ones too, that are no older than evidence may be: whoever tries again until it looks good
-    is seen by the gate, and whoever measures again what grew old is not."""
-    days = datetime.timedelta(days=step.max_age_days or 0)
-    return workspace.journal.tries(key, clock.stamp(clock.now_utc() - days) if days else "")
 
 
 def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | None) -> tuple[Made, dict[str, Blob]]:

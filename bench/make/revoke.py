@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import glob
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.core import records
 from bench.core.records import Record
-from bench.effects import files
+from bench.effects import clock, files
 from bench.errors import IntegrityError
 from bench.make.decide import decide
 from bench.make.step import Step
@@ -86,8 +87,7 @@ def restore(workspace: Workspace, step: Step) -> bool:
     if not found:
         return False
     path = found[-1][1]
-    data = path.read_bytes()
-    record = records.parse(data, path.name)
+    record = records.parse(path.read_bytes(), path.name)
     here = _parsed_at(Path(workspace.layout.root, step.target))
     if here is not None and here.seal == record.seal:
         path.unlink()
@@ -97,14 +97,32 @@ def restore(workspace: Workspace, step: Step) -> bool:
         raise IntegrityError(f"bytes of the revoked record are gone ({missing[0]})", where=step.id)
     if here is not None:
         revoke(workspace, step)
+    record = _knowing(workspace, step, record)
     if record.state != records.NOT_RUN:
         facts = {"key": record.key, "content": record.content, "seal": record.seal}
         workspace.journal.write("restored", kind=step.kind, name=step.name, **facts)
         workspace.store.put_record(record)
-    files.write_atomic(Path(workspace.layout.root, step.target), data)
+    files.write_atomic(Path(workspace.layout.root, step.target), record.to_bytes())
     workspace.index.note(step.target, record, workspace.sign(step))
     path.unlink()
     return True
+
+
+def tries(workspace: Workspace, step: Step, key: str) -> int:
+    """Attempts so far, revoked ones too, that are no older than evidence may be: whoever tries again until it looks good is
+    seen by the gate, and whoever measures again what grew old is not."""
+    days = datetime.timedelta(days=step.max_age_days or 0)
+    return workspace.journal.tries(key, clock.stamp(clock.now_utc() - days) if days else "")
+
+
+def _knowing(workspace: Workspace, step: Step, record: Record) -> Record:
+    """The record with all attempts there were: going back to a lucky one hides none of those that came after it."""
+    if not step.paid or record.state == records.NOT_RUN:
+        return record
+    bought = tries(workspace, step, record.key)
+    if bought <= records.attempts(record):
+        return record
+    return records.sealed(replace(record, body={**record.body, records.ATTEMPTS: bought}))
 
 
 def entries(workspace: Workspace, target: str) -> Iterable[tuple[int, Path]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.core import canary, cellview, contrasts, health, overview, pages, regraded, rows, summary
-from bench.core.records import Blob, Record
+from bench.core.records import Blob, Record, attempts
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
@@ -98,9 +98,8 @@ def _record(named: tuple[str, str] | None, store: Store) -> Record | None:
 
 
 def _tried(row: Mapping[str, Any], session: Record | None) -> Mapping[str, Any]:
-    """The row with how many sessions were bought for it, where the session's record says so."""
-    tries = session.notes.get("attempts") if session else None
-    return {**row, "attempts": tries} if isinstance(tries, int) else row
+    """The row with how many sessions were bought for it, where the session's record is there to say so."""
+    return {**row, "attempts": attempts(session)} if session else row
 
 
 def _bytes(record: Record | None, output: str, store: Store) -> bytes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.core import records
+from bench.core import promotion_sides, records
 from bench.effects.context import Context, Job, Made
 from bench.make import revoke
 from bench.make.workspace import Workspace
@@ -34,7 +35,30 @@ def test_a_damaged_record_is_revoked_with_the_good_one_that_the_store_would_give
     assert not path.exists()
     assert build(opened(workspace.layout.root), step(final(n=2), paid=True)) == "measured"
     assert revoke.restore(workspace, made)
-    assert path.read_bytes() == good
+    back = records.parse(path.read_bytes(), made.target)
+    assert records.sealed(replace(back, body={"n": 1})) == records.parse(good, made.target), "but for what it cost to get it"
+
+
+def test_going_back_to_the_lucky_attempt_hides_none_of_those_after_it(workspace: Workspace):
+    """Buy, revoke, buy again, see that it is worse, and restore the first: the gate is told of both."""
+    lucky, worse = step(final(n=9), paid=True), step(final(n=1), paid=True)
+    build(workspace, lucky)
+    first = workspace.read(lucky.target)
+    revoke.revoke(workspace, lucky)
+    build(workspace, worse)
+    assert revoke.restore(workspace, lucky)
+    back = workspace.read(lucky.target)
+    assert first is not None
+    assert back is not None
+    assert (back.key, back.body["n"], records.attempts(back)) == (first.key, 9, 2)
+    assert back.content != first.content, "what was decided on the first is decided again"
+    assert promotion_sides.measured(back, back).attempts == 2
+    later = opened(workspace.layout.root)
+    assert (build(later, step(final(), paid=True)), later.store.find(back.key)) == ("stands", back)
+    assert revoke.restore(workspace, lucky)
+    second = workspace.read(lucky.target)
+    assert second is not None
+    assert (second.body, records.attempts(second)) == ({"n": 1}, 2), "it knew already"
 
 
 def test_evidence_that_the_store_alone_holds_is_revoked_too(workspace: Workspace):
