@@ -17,7 +17,8 @@ from bench.core.gate import Check, Judged, Pair, Policy, Side, Verdict
 from bench.core.numbers import exact
 
 METRICS = ("cost_usd", "output_tokens", "duration_s", "num_turns")
-MAIN_LOOP_ONLY = frozenset({"output_tokens", "num_turns"})
+MAIN_LOOP_ONLY = {"output_tokens": "main_loop_only", "num_turns": "client_turns"}
+"""Metrics that may be an engine's own count, and the fact that says so."""
 MARGIN = 2
 """More tasks' runs solved that promote by themselves; one is noise."""
 RULE = (

@@ -117,4 +117,5 @@ def _one(pairs: Sequence[Pair], name: str) -> str | None:
 
 
 def _warning(metric: str, facts: Mapping[str, Any]) -> str | None:
-    return WARNING if metric in gate_implementation.MAIN_LOOP_ONLY and facts["main_loop_only"] else None
+    own = facts.get(gate_implementation.MAIN_LOOP_ONLY.get(metric, ""))
+    return WARNING if own else None

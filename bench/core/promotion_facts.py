@@ -43,6 +43,7 @@ def facts(
         "alarms": _alarms(aggregate["alarms"], competing, params["acknowledge"]),
         "replayed": sum(row.get("replayed") is True for row in good),
         "main_loop_only": any(found.get(where(row), Measured(False)).main_loop_only for row in good),
+        "client_turns": any(found.get(where(row), Measured(False)).client_turns for row in good),
         "sandbox_backends": sorted({name for row in good if (name := found.get(where(row), Measured(False)).sandbox)}),
     }
 

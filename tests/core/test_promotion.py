@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.core import calendar, promotion, promotion_check, promotion_text, schema_plain
+from bench.core.gate_implementation import METRICS
+from bench.core.promotion_sides import measured
+from bench.core.records import Record, sealed
 from tests.core.promotions import STAMP, Row, arms, document, known, params, reviewed, run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -239,10 +242,18 @@ def test_schema_6_reads_the_same_for_as_long_as_it_lives() -> None:
 def test_turns_and_tokens_of_the_main_loop_are_warned_about() -> None:
     """Spec 2.8: the engine's own count leaves its helpers out; the gateway's does not, and dollars never do."""
     rows = arms("a", [{"num_turns": 10}] * 3, [{"num_turns": 5}] * 3)
-    own = {("a", "candidate", 0): known(main_loop_only=True)}
-    assert document(rows, thresholds={"metric": "num_turns"}, measured=own)["decisions"][0]["metric_warning"]
-    assert document(rows, thresholds={"metric": "num_turns"})["decisions"][0]["metric_warning"] is None
-    assert document(rows, measured=own)["decisions"][0]["metric_warning"] is None
+
+    def warned(metric: str, **session: Any) -> bool:
+        body = {"engine": "claude", "measured_at": STAMP} | session
+        record = sealed(Record("session", "s", "k", {}, {}, "final", None, {}, body))
+        found = document(rows, thresholds={"metric": metric}, measured={("a", "candidate", 0): measured(record, record)})
+        assert promotion_check.faults(found) == []
+        return found["decisions"][0]["metric_warning"] is not None
+
+    counted = {"gateway": {"usage": {"output_tokens": 9}}}
+    assert [warned(metric) for metric in METRICS] == [False, True, False, True]
+    assert [warned(metric, **counted) for metric in METRICS] == [False, False, False, True], "it counts tokens, and no turns"
+    assert not any(warned(metric, engine="loop") for metric in METRICS)
 
 
 def test_the_newest_and_the_oldest_measurement_bound_the_document() -> None:
