@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import conversation, plots
-from bench.core.records import Record
+from bench.core.records import TOKENS, Record
 
 PATCH_LIMIT = 300_000
 """Bytes of a patch that a page shows (spec 1.4 keeps as many)."""
-TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _KINDS = {"+": "add", "-": "del", "@": "hunk"}
 _HEADS = (
     "diff --git ",

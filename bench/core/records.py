@@ -24,6 +24,8 @@ STANDS_FOR = "stands_for"
 ATTEMPTS = "attempts"
 """In the notes of what was paid for: how often it had been bought by then. In the body too where revoked evidence came back
 after more attempts than it knew of, so that whatever rests on it is decided again."""
+TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+"""Fields of a usage, disjoint; the first is the uncached remainder."""
 FIELDS = [
     "schema",
     "kind",

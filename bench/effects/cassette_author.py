@@ -30,10 +30,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import digest
+from bench.core.records import TOKENS
 from bench.effects import cassettes
 from bench.errors import CorpusError
 
-USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _TURN = {"text", "commands", "calls", "usage", "sees"}
 Call = tuple[str, str, Mapping[str, Any]]
 """Id, tool, input."""
@@ -114,9 +114,9 @@ def _known(found: Mapping[str, Any], allowed: set[str], where: str) -> None:
 
 def _usage(turn: Mapping[str, Any], where: str) -> dict[str, int]:
     given = turn.get("usage")
-    if not given or not {"input_tokens", "output_tokens"} <= set(given) or set(given) - set(USAGE):
-        raise CorpusError("usage needs input_tokens and output_tokens", where=where, remedy="of " + ", ".join(USAGE))
-    return {field: int(given.get(field, 0)) for field in USAGE}
+    if not given or not {"input_tokens", "output_tokens"} <= set(given) or set(given) - set(TOKENS):
+        raise CorpusError("usage needs input_tokens and output_tokens", where=where, remedy="of " + ", ".join(TOKENS))
+    return {field: int(given.get(field, 0)) for field in TOKENS}
 
 
 def _anthropic(

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from bench.core.records import TOKENS
 from bench.effects import llm
-from bench.effects.gateway.usage import FIELDS, normalised
+from bench.effects.gateway.usage import normalised
 from bench.errors import MissingPart
 
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object", "properties": {}}}}
@@ -19,7 +20,6 @@ import bench.effects.engines.loop, bench.steps.session
 assert "litellm" not in sys.modules, "imported before it was used"
 pathlib.Path(".env").write_text("PLANTED_BY_ENV_FILE=1")
 from bench.effects import llm
-from bench.effects.gateway.usage import FIELDS, normalised
 library = llm.library()
 assert "PLANTED_BY_ENV_FILE" not in os.environ
 assert library.telemetry is False and not library.success_callback and not library.callbacks
@@ -77,7 +77,7 @@ def usage(**fields: Any) -> Any:
 )
 def test_usage_is_four_disjoint_counts_and_the_same_as_the_gateways(cached: dict[str, Any], counts: tuple[int, ...]) -> None:
     told = usage(prompt_tokens=1000, completion_tokens=2, **cached)
-    assert llm.usage_of(told) == dict(zip(FIELDS, counts, strict=True)) == normalised(told.model_dump(), "chat")
+    assert llm.usage_of(told) == dict(zip(TOKENS, counts, strict=True)) == normalised(told.model_dump(), "chat")
 
 
 @pytest.mark.parametrize("told", [None, {}, {"prompt_tokens": 5, "completion_tokens": 1, "cache_read_input_tokens": 9}])

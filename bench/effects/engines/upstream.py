@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import model_routes, outages
+from bench.core.records import TOKENS
 from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, model_keys, redact
 from bench.effects.engines import Room, Work
 from bench.effects.engines.transcript import preview
@@ -19,7 +20,6 @@ from bench.errors import CorpusError, MissingPart
 LONGEST_WAIT_S = 60.0
 SAMPLING = ("temperature", "top_p", "seed", "max_tokens")
 """Settings that are passed on to the model, in LiteLLM's names."""
-TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 class End(Exception):

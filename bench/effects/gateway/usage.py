@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bench.core.records import TOKENS
 from bench.errors import StepFailed
-
-FIELDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 def normalised(usage: Mapping[str, Any] | None, form: str) -> dict[str, int] | None:
@@ -27,7 +26,7 @@ def normalised(usage: Mapping[str, Any] | None, form: str) -> dict[str, int] | N
     if whole is None or output is None:
         return None
     plain = whole if form == "anthropic" else whole - read - written
-    found = dict(zip(FIELDS, (plain, written, read, output), strict=True))
+    found = dict(zip(TOKENS, (plain, written, read, output), strict=True))
     for name, value in found.items():
         if value < 0:
             raise StepFailed(f"a usage of {value} {name}", remedy="the cached tokens are more than the whole input")
@@ -82,9 +81,9 @@ def form_of(usage: Mapping[str, Any] | None) -> str:
 
 def total(usages: Iterable[Mapping[str, int] | None]) -> dict[str, int] | None:
     """Sum by field; None as soon as one is unknown. Of nothing: zeros."""
-    sums = dict.fromkeys(FIELDS, 0)
+    sums = dict.fromkeys(TOKENS, 0)
     for usage in usages:
         if usage is None:
             return None
-        sums = {name: sums[name] + usage[name] for name in FIELDS}
+        sums = {name: sums[name] + usage[name] for name in TOKENS}
     return sums

@@ -20,8 +20,6 @@ FOLDER = "/opt/graph"
 GRAPH = f"{FOLDER}/graph.json"
 PACKAGES = "/opt/graph-packages"
 BIN = f"{FOLDER}/bin"
-NAMES = ("definition", "callers", "callees", "slice", "impact", "neighbours")
-"""Tools of the server and words of the command; the same as `bench.core.graph_queries.QUESTIONS`."""
 DISTRIBUTION = "mcp"
 MODULE = "graphtool"
 INSIDE = "bench.effects.graphtools.inside"
@@ -39,11 +37,10 @@ exec {PYTHON} -ISB -c "{_START.format([f"{FOLDER}/lib"], "command")}" "$@"
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a client of the server needs: further read-only mounts, the server's argv inside, the names of its tools."""
+    """What a client of the server needs: further read-only mounts, and the server's argv inside."""
 
     binds: tuple[Bind, ...]
     argv: tuple[str, ...]
-    names: tuple[str, ...]
 
 
 def place(folder: Path) -> None:
@@ -60,7 +57,7 @@ def place(folder: Path) -> None:
 
 def server() -> Tools:
     """The MCP server. Raises MissingPart when the SDK (the extra `graph`) is not installed."""
-    return Tools(_packages(), (PYTHON, "-ISB", "-c", _START.format([f"{FOLDER}/lib", PACKAGES], "server")), NAMES)
+    return Tools(_packages(), (PYTHON, "-ISB", "-c", _START.format([f"{FOLDER}/lib", PACKAGES], "server")))
 
 
 def environment() -> dict[str, str]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.core.records import TOKENS
 from bench.effects.gateway import usage
 from bench.errors import StepFailed
 
@@ -13,7 +14,7 @@ COUNT = st.integers(0, 10**9)
 
 
 def four(plain: int, written: int, read: int, output: int) -> dict[str, int]:
-    return dict(zip(usage.FIELDS, (plain, written, read, output), strict=True))
+    return dict(zip(TOKENS, (plain, written, read, output), strict=True))
 
 
 @given(COUNT, COUNT, COUNT, COUNT)

@@ -49,10 +49,6 @@ def command(tmp_path: Path, words: str, graph: object = EXAMPLE):
     return runner.run(spec)
 
 
-def test_the_tools_are_those_of_the_query_module():
-    assert tuple(graph_queries.QUESTIONS) == graphtools.NAMES
-
-
 def test_nothing_of_the_harness_is_in_what_the_sandbox_is_shown(tmp_path):
     texts = [path.read_text("utf-8") for path in placed(tmp_path).source.rglob("*.py")]
     assert len(texts) == 8
@@ -105,7 +101,7 @@ def test_the_server_speaks_to_the_client_of_the_sdk(tmp_path):
     done = runner.run(spec)
     assert done.exit == 0, done.stderr.decode()
     listed, *found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert listed == [[name, True, ["target"]] for name in tools.names]
+    assert listed == [[name, True, ["target"]] for name in graph_queries.QUESTIONS]
     loaded = pdg.load(EXAMPLE)
     assert found[: len(TARGETS)] == [
         [False, graph_queries.answer(loaded, name, target).text] for name, target in TARGETS.items()

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench.core.records import TOKENS
 from bench.effects.engines import Outcome, Room, Work
 from bench.effects.engines.claude import binary, command, effort, evidence
 from bench.effects.engines.claude.progress import Progress, Stopped
-from bench.effects.engines.claude.stream import TOKENS, Stream, parse
+from bench.effects.engines.claude.stream import Stream, parse
 from bench.effects.engines.claude.verdict import End, Told, judge
 from bench.effects.engines.transcript import lines, preview
 from bench.effects.gateway import SOCKET, Ask, Door, Traffic

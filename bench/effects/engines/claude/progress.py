@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from bench.effects.engines.claude.stream import TOKENS, blocks, tokens_of
+from bench.core.records import TOKENS
+from bench.effects.engines.claude.stream import blocks, tokens_of
 from bench.effects.engines.transcript import preview
 from bench.effects.redact import Redactor
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+from bench.core.records import TOKENS
+
 _IN_TOTALS = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
 MAX_DEPTH = 200
 Event = dict[str, Any]
@@ -22,14 +23,13 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """`events` up to and with the result; `trailing` = how many system events came after it."""
+    """`events` up to and with the result; system events after it are left out."""
 
     events: tuple[Event, ...]
     result: Event | None
     faults: tuple[str, ...] = ()
     truncated: bool = False
     """The output stopped in the middle of a line."""
-    trailing: int = 0
 
     @property
     def usage(self) -> dict[str, int] | None:
@@ -122,7 +122,7 @@ def _windowed(events: list[Event], faults: list[str], truncated: bool) -> Stream
         faults.append(f"there are {len(places)} results")
     elif any(event.get("type") != "system" for event in after):
         faults.append("something but system events follows the result")
-    return Stream(tuple(events[: places[0] + 1]), events[places[0]], tuple(faults), truncated, len(after))
+    return Stream(tuple(events[: places[0] + 1]), events[places[0]], tuple(faults), truncated)
 
 
 def _event(line: bytes) -> Event | str:
