@@ -145,6 +145,13 @@ def call_ids(format: str, response: Sequence[Mapping[str, Any]]) -> tuple[str, .
 class Player:
     """One session's replay of a cassette. Holds no position: each request carries the whole conversation so far."""
 
+    @classmethod
+    def of(cls, data: bytes | None, name: str, *, skills: Mapping[str, str], run: int, effort: str | None = None) -> Player:
+        """Of the file behind a `replay/<name>` model, None where there is none. Raises CorpusError."""
+        if data is None:
+            raise CorpusError("there is no such cassette", where=name, remedy="see corpus/cassettes/")
+        return cls(parse(data, name), skills=skills, run=run, effort=effort)
+
     def __init__(self, cassette: Cassette, *, skills: Mapping[str, str], run: int, effort: str | None = None) -> None:
         """`skills`: name → text of each skill offered."""
         self.cassette = cassette

@@ -62,10 +62,7 @@ class Upstream:
 
     def _open_replay(self, work: Work) -> str:
         name = work.cassette_name or self.model
-        if work.cassette is None:
-            raise CorpusError("there is no such cassette", where=name, remedy="see corpus/cassettes/")
-        cassette = cassettes.parse(work.cassette, name)
-        self._player = cassettes.Player(cassette, skills=self._skills, run=work.run, effort=work.effort)
+        self._player = cassettes.Player.of(work.cassette, name, skills=self._skills, run=work.run, effort=work.effort)
         return llm.open_player(self._player)
 
     def _open_live(self, work: Work) -> str | None:

@@ -13,7 +13,6 @@ from typing import Any
 from bench.core import model_routes
 from bench.effects import cassettes, env, model_keys
 from bench.effects.gateway import Ask
-from bench.errors import CorpusError
 
 STANDARD = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 """Variables that LiteLLM itself reads."""
@@ -51,10 +50,8 @@ def route(ask: Ask) -> Route:
 
 def _replay(ask: Ask) -> Route:
     name = ask.cassette_name or ask.model
-    if ask.cassette is None:
-        raise CorpusError("there is no such cassette", where=name, remedy="see corpus/cassettes/")
-    cassette = cassettes.parse(ask.cassette, name)
-    player = cassettes.Player(cassette, skills=ask.skills, run=ask.run, effort=ask.effort)
+    player = cassettes.Player.of(ask.cassette, name, skills=ask.skills, run=ask.run, effort=ask.effort)
+    cassette = player.cassette
     last = cassette.model.rpartition("/")[2]
     # vLLM's protocol is Chat Completions as they were recorded; LiteLLM would ask OpenAI itself in another one.
     served = "anthropic" if cassette.format == "anthropic" else "hosted_vllm"
