@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import socket
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -144,7 +146,7 @@ def test_a_call_whose_line_is_lost_is_waited_for_once(opened: Callable[..., Open
 
 
 def test_large_requests_side_by_side_are_told_to_come_again(opened: Callable[..., Opened], upstream: Upstream):
-    upstream.told = {"0", "1"}
+    upstream.told = {str(number) for number in range(300)}
     door, _closed = opened()
     large = "x" * (MAX_BODY // 2)
     first = Connection(str(door.folder / SOCKET))
@@ -161,6 +163,32 @@ def test_large_requests_side_by_side_are_told_to_come_again(opened: Callable[...
     while call(door, message(door, system=large))[0] != 200 and clock.monotonic() < again:
         clock.sleep(0.05)
     assert clock.monotonic() < again
+
+
+def test_bodies_of_requests_that_are_refused_take_no_memory(opened: Callable[..., Opened]):
+    door, _closed = opened()
+    head = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: sk-other\r\nContent-Length: %d\r\n\r\n"
+    part = b" " * (1 << 20)
+    found: list[bytes] = []
+
+    def ask() -> None:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(door.folder / SOCKET))
+            client.sendall(head % (32 * len(part)))
+            for _ in range(32):
+                client.sendall(part)
+            found.append(client.recv(100))
+
+    tracemalloc.start()
+    tries = [threading.Thread(target=ask) for _ in range(4)]
+    for one in tries:
+        one.start()
+    for one in tries:
+        one.join()
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [answer[:12] for answer in found] == [b"HTTP/1.1 403"] * 4
+    assert peak < 16 << 20
 
 
 def test_lines_that_cannot_be_read_leave_nothing_open(opened: Callable[..., Opened], upstream: Upstream):
