@@ -19,7 +19,7 @@ from typing import Any
 from bench.core import digest
 from bench.effects import trees
 from bench.effects.grading import programs
-from bench.effects.grading.programs import Call
+from bench.effects.grading.programs import Program
 from bench.effects.sandbox import WORKSPACE, Bind, Workspace
 from bench.effects.trees import Entry
 from bench.errors import StepFailed
@@ -129,14 +129,14 @@ def collect(workspace: Workspace, *, cancel: threading.Event) -> Changes:
     Raises StepFailed when it cannot be read, Cancelled.
     """
     bounds = [str(n) for n in (MAX_ENTRIES, MAX_FILE, MAX_BYTES, MAX_WALKED)]
-    call = Call(
+    program = Program(
         "collect",
         [TEMPLATE, WORKSPACE, *bounds],
         workspace=replace(workspace, frozen=True, remove=()),
         readonly=(Bind(workspace.template, TEMPLATE),),
         answer_bytes=CHANNEL,
     )
-    return unpack(programs.run(call, cancel))
+    return unpack(programs.run(program, cancel))
 
 
 def apply(changes: Changes, workspace: Workspace, *, cancel: threading.Event) -> None:
@@ -146,4 +146,4 @@ def apply(changes: Changes, workspace: Workspace, *, cancel: threading.Event) ->
     """
     if changes.any:
         packed = replace(changes, oddities=()).pack()
-        programs.run(Call("rebuild", [WORKSPACE], workspace=replace(workspace, frozen=False), stdin=packed), cancel)
+        programs.run(Program("rebuild", [WORKSPACE], workspace=replace(workspace, frozen=False), stdin=packed), cancel)

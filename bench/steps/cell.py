@@ -85,13 +85,13 @@ def _review(
         context.store, job.inputs["template"], job.inputs.get("assets"), scratch=context.scratch, cancel=context.cancel
     )
     alias = (job.params.get("aliases") or {}).get(review_artifact.VARIABLE)
-    place = artifacts.Place(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE, alias)
+    hand_in = artifacts.HandIn(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE, alias)
     if session.body.get("backing") == UNSAFE:
         # Its evidence is of the host anyway, and a machine without a sandbox could not grade it otherwise.
         seconds = float(job.params["verify_s"])
-        authored = _ended(on_host.visible(staged, changes, handed, place, str(job.params["verify"]), seconds))
+        authored = _ended(on_host.visible(staged, changes, handed, hand_in, str(job.params["verify"]), seconds))
     else:
-        with staging.view(staged, changes) as view, artifacts.shown(view, handed, place, context.scratch) as shown:
+        with staging.view(staged, changes) as view, artifacts.shown(view, handed, hand_in, context.scratch) as shown:
             authored = _authored(shown, job.params, context)
     graded = review_outcome.graded(session.body, authored, judged, calibration=calibration)
     names = [*(name for name in VARIABLES if name != review_artifact.VARIABLE), REVIEW_LABELS]

@@ -15,6 +15,7 @@ from bench.core import records, review_artifact
 from bench.effects import changes, engines
 from bench.effects.context import Context, Job, Made
 from bench.effects.engines import Engine, Outcome
+from bench.effects.grading.artifacts import HandIn
 from bench.effects.redact import Redactor, known_secrets
 from bench.effects.sandbox import runner
 from bench.effects.sessions import handed_in, playing, rehearsal
@@ -41,11 +42,11 @@ def make(job: Job, context: Context) -> Made:
     {transcript?}. Unusable with a reason that names the layer; raises what concerns the machine."""
     name = str(job.params["engine"])
     engine = engines.create(name)
-    place = rehearsal.HandIn(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE)
+    hand_in = HandIn(review_artifact.FOLDER, review_artifact.NAME, review_artifact.VARIABLE)
     redactor = Redactor(known_secrets(), playing.hidden(context))
     scene, outcome, fault = None, None, None
     try:
-        scene = rehearsal.build(context, engine, place)
+        scene = rehearsal.build(context, engine, hand_in)
         fault = _gateway(scene, engine, context)
         if fault is None:
             outcome = _play(scene, engine)

@@ -11,16 +11,19 @@ from pathlib import Path
 from bench.effects import files, trees
 from bench.effects.changes import Changes
 from bench.effects.grading import programs
-from bench.effects.grading.artifacts import Place
+from bench.effects.grading.artifacts import HandIn
 from bench.effects.grading.staging import Stage
 from bench.effects.hosted import clone, running
 from bench.effects.hosted.mapped import Mapped
+from bench.effects.hosted.running import Place
 from bench.effects.sandbox import HOME, WORKSPACE, Finished
 
 STEADY = {"PYTHONHASHSEED": "0"}
 
 
-def visible(staged: Stage, changes: Changes, handed: bytes | None, place: Place, command: str, seconds: float) -> Finished:
+def visible(
+    staged: Stage, changes: Changes, handed: bytes | None, hand_in: HandIn, command: str, seconds: float
+) -> Finished:
     """Run it where the session's paths lead into the copy and to the artifact. Raises Cancelled, StepFailed."""
     home = staged.scratch / "graded"
     copy, shown = home / "clone", home / "handed-in"
@@ -29,13 +32,13 @@ def visible(staged: Stage, changes: Changes, handed: bytes | None, place: Place,
         _rebuilt(staged.template, changes, copy)
         shown.mkdir()
         if handed is not None:
-            (shown / place.name).write_bytes(handed)
+            (shown / hand_in.name).write_bytes(handed)
         clone.freeze(copy)
         clone.freeze(shown)
-        where = {WORKSPACE: copy, HOME: home / "home", "/tmp": home / "tmp", place.folder: shown}
+        where = {WORKSPACE: copy, HOME: home / "home", "/tmp": home / "tmp", hand_in.folder: shown}
         mapped = Mapped({name: str(path) for name, path in where.items()})
-        named = {name: f"{place.folder}/{place.name}" for name in place.names}
-        ground = running.Place(copy, home / "home", home / "tmp", mapped, {**STEADY, **named})
+        named = {name: hand_in.path for name in hand_in.names}
+        ground = Place(copy, home / "home", home / "tmp", mapped, {**STEADY, **named})
         running.prepare(ground)
         return programs.checked(running.run(ground, ("sh", "-c", command), seconds=seconds, cancel=staged.cancel))
     finally:

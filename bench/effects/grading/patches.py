@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.effects import changes as changes_module
 from bench.effects.changes import Changes
 from bench.effects.grading import programs
-from bench.effects.grading.programs import Call
+from bench.effects.grading.programs import Program
 from bench.effects.sandbox import Bind
 from bench.errors import StepFailed
 
@@ -40,14 +40,14 @@ def of_changes(changes: Changes, template: Path, commit: str, *, cancel: threadi
     """
     if not changes.any:
         return EMPTY
-    call = Call(
+    program = Program(
         "gitwork",
         ["diff", TEMPLATE, commit, str(MAX_PATCH)],
         stdin=replace(changes, oddities=()).pack(),
         readonly=(Bind(template, TEMPLATE),),
         answer_bytes=MAX_PATCH + 4096,
     )
-    head, _, data = programs.run(call, cancel).partition(b"\n")
+    head, _, data = programs.run(program, cancel).partition(b"\n")
     said = json.loads(head)
     return Patch(data, said["files"], said["insertions"], said["deletions"], truncated=said["bytes"] > len(data))
 
@@ -56,7 +56,7 @@ def to_changes(patch: bytes, template: Path, commit: str, *, cancel: threading.E
     """What a patch makes of the template's `commit`. Raises StepFailed when it does not apply, Cancelled."""
     if not patch.strip():
         return Changes()
-    call = Call(
+    program = Program(
         "gitwork",
         ["apply", TEMPLATE, commit],
         stdin=patch,
@@ -64,6 +64,6 @@ def to_changes(patch: bytes, template: Path, commit: str, *, cancel: threading.E
         answer_bytes=changes_module.CHANNEL,
     )
     try:
-        return changes_module.unpack(programs.run(call, cancel))
+        return changes_module.unpack(programs.run(program, cancel))
     except StepFailed as error:
         raise StepFailed(f"the patch does not apply to the template: {error.what}") from None

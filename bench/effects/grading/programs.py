@@ -15,8 +15,8 @@ SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A program of `inside/` by name, with its arguments and what it may see."""
+class Program:
+    """One of `inside/` by name, with its arguments and what it may see."""
 
     name: str
     arguments: Sequence[str] = ()
@@ -31,24 +31,24 @@ def text(name: str) -> str:
     return Path(__file__).with_name("inside").joinpath(f"{name}.py").read_text("utf-8")
 
 
-def run(call: Call, cancel: threading.Event) -> bytes:
+def run(program: Program, cancel: threading.Event) -> bytes:
     """What the program wrote to its channel. Raises StepFailed with its last words, Cancelled."""
     spec = Spec(
         # -S: not even the interpreter's site directories are read.
-        argv=(PYTHON, "-I", "-S", "-c", text(call.name), *call.arguments),
-        workspace=call.workspace,
-        cwd="/tmp" if call.workspace is None else "/",
-        stdin=call.stdin,
-        readonly=call.readonly,
+        argv=(PYTHON, "-I", "-S", "-c", text(program.name), *program.arguments),
+        workspace=program.workspace,
+        cwd="/tmp" if program.workspace is None else "/",
+        stdin=program.stdin,
+        readonly=program.readonly,
         channel=True,
-        limits=Limits(seconds=SECONDS, output_bytes=call.answer_bytes),
+        limits=Limits(seconds=SECONDS, output_bytes=program.answer_bytes),
     )
     done = runner.run(spec, cancel=cancel)
     if done.limit == "cancelled":
         raise Cancelled("the grading was stopped")
     if not done.ok:
         words = " ".join(done.stderr.decode("utf-8", "replace").split())[-300:]
-        raise StepFailed(f"{call.name} did not end well (exit {done.exit}, limit {done.limit}): {words}")
+        raise StepFailed(f"{program.name} did not end well (exit {done.exit}, limit {done.limit}): {words}")
     return done.channel
 
 

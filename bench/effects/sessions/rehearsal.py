@@ -23,6 +23,7 @@ from bench.effects.engines.claude import command
 from bench.effects.engines.claude.engine import DOOR, relay
 from bench.effects.gateway import SOCKET, Ask, Door
 from bench.effects.grading import staging, verifiers
+from bench.effects.grading.artifacts import HandIn
 from bench.effects.grading.staging import Stage
 from bench.effects.grading.verifiers import Hidden
 from bench.effects.sandbox import PYTHON, Bind, Finished, Workspace, runner
@@ -68,20 +69,6 @@ call = urllib.request.Request(asked["url"], asked["body"].encode(), asked["heade
 urllib.request.urlopen(call, timeout=asked["seconds"]).read()
 """
 _USAGE = {"input_tokens": 4, "cache_read_input_tokens": 900, "output_tokens": 40}
-
-
-@dataclass(frozen=True, slots=True)
-class HandIn:
-    """Where the session is to hand in: directory inside, file name, variable that holds the path."""
-
-    folder: str
-    name: str
-    variable: str
-
-    @property
-    def path(self) -> str:
-        """Inside the sandbox."""
-        return f"{self.folder}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from bench.core.records import Record
 from bench.effects import trees
 from bench.effects.context import Made
 from bench.effects.grading import programs, staging, verifiers
-from bench.effects.grading.programs import Call
+from bench.effects.grading.programs import Program
 from bench.effects.sandbox import WORKSPACE
 from bench.effects.trees import Entry
 from bench.errors import BenchError, Cancelled, StepFailed
@@ -71,13 +71,13 @@ def test_a_damaged_template_is_told_and_not_graded(case: Case) -> None:
 
 def test_a_program_of_ours_that_fails_says_so(case: Case) -> None:
     with pytest.raises(StepFailed, match="rebuild did not end well"):
-        programs.run(Call("rebuild", [WORKSPACE], stdin=b"not a tar"), case.context.cancel)
+        programs.run(Program("rebuild", [WORKSPACE], stdin=b"not a tar"), case.context.cancel)
 
 
 def test_a_cancelled_program_is_ours_to_raise(case: Case) -> None:
     case.context.cancel.set()
     with pytest.raises(Cancelled):
-        programs.run(Call("gitwork", ["diff", "/template", "0" * 40, "1"]), case.context.cancel)
+        programs.run(Program("gitwork", ["diff", "/template", "0" * 40, "1"]), case.context.cancel)
 
 
 def test_a_staged_oracle_that_changed_under_way_is_no_verdict(case: Case, tmp_path: Path) -> None:
