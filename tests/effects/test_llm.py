@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
 
 from bench.core.records import TOKENS
 from bench.effects import llm
+from bench.effects.engines import warmup
 from bench.effects.gateway.usage import normalised
 from bench.errors import MissingPart
 
@@ -24,6 +26,12 @@ library = llm.library()
 assert "PLANTED_BY_ENV_FILE" not in os.environ
 assert library.telemetry is False and not library.success_callback and not library.callbacks
 """
+
+
+@pytest.fixture(autouse=True)
+def _ready() -> None:
+    """Whole from its first import on: what it leaves for its first call warns, and pytest forgets that it is not to."""
+    warmup.ready(threading.Event())
 
 
 def test_it_is_imported_late_and_says_nothing(tmp_path: Any) -> None:
