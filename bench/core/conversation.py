@@ -17,13 +17,7 @@ TOTAL_LIMIT = 1_000_000
 ROLES = ("system", "user", "assistant", "tool")
 
 
-def turns(
-    transcript: bytes,
-    *,
-    phases: Sequence[tuple[str, int]] = (),
-    part_limit: int = PART_LIMIT,
-    total_limit: int = TOTAL_LIMIT,
-) -> list[dict[str, Any]]:
+def turns(transcript: bytes, *, phases: Sequence[tuple[str, int]] = ()) -> list[dict[str, Any]]:
     """[{who, number, aside, parts: [{kind, name, text, error, cut}]}]; kind: text, thinking, call, result, data, raw.
 
     `number` counts the assistant's turns from 1 and is None elsewhere; what a client tells block by block under one message
@@ -36,12 +30,12 @@ def turns(
     begins = _beginnings(phases)
     for line, event in enumerate(_events(transcript)):
         found += begins.get(line, [])
-        if shown > total_limit:
+        if shown > TOTAL_LIMIT:
             found.append(_turn("note", [_part("data", "the rest is left out of this page")]))
             break
         who, parts = _said(event)
         for part in parts:
-            part["text"], part["cut"] = _cut(part["text"], part_limit)
+            part["text"], part["cut"] = _cut(part["text"])
             shown += len(part["text"])
         message = _message(event) if who == "assistant" else None
         if message is not None and message == before and found[-1]["who"] == who:
@@ -173,9 +167,10 @@ def _pretty(value: object) -> str:
         return "(nested too deeply to be shown)"
 
 
-def _cut(text: str, limit: int) -> tuple[str, int]:
+def _cut(text: str) -> tuple[str, int]:
     """Head and tail of a long text, and how many characters between them were left out."""
-    if len(text) <= limit:
+    left_out = len(text) - PART_LIMIT
+    if left_out <= 0:
         return text, 0
-    left_out = len(text) - limit
-    return f"{text[: limit // 2]}\n[… {left_out} characters left out …]\n{text[len(text) - limit // 2 :]}", left_out
+    half = PART_LIMIT // 2
+    return f"{text[:half]}\n[… {left_out} characters left out …]\n{text[-half:]}", left_out

@@ -13,7 +13,6 @@ from typing import Any
 from blake3 import blake3
 
 PREFIX = "b3:"
-LENGTH = len(PREFIX) + 64
 _FORM = re.compile(f"{PREFIX}[0-9a-f]{{64}}")
 
 

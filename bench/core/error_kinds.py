@@ -31,9 +31,6 @@ VALID_NEGATIVES = frozenset(
 )
 """A wrong answer is evidence: admissible, reusable, counted."""
 
-KNOWN = EXCLUDED | EVIDENCE_FAILURE | VALID_NEGATIVES | {"oracle-unavailable"}
-"""Every name that a cell may bear."""
-
 
 def excluded(row: Mapping[str, Any]) -> bool:
     """Whether a row (fields error_kind, review_evidence_valid) is no evidence about its arm."""

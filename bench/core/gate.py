@@ -14,7 +14,6 @@ from typing import Any
 PROMOTE = "promote"
 KEEP = "keep_incumbent"
 INSUFFICIENT = "insufficient_evidence"
-DECISIONS = (PROMOTE, KEEP, INSUFFICIENT)
 
 Side = Mapping[str, Any]
 """One arm on one task: counts and medians, as `promotion_sides` makes them."""

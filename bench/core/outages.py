@@ -130,9 +130,9 @@ def stamp(text: str) -> float | None:
         return None
 
 
-def pause(outage: Outage, now: float, *, margin: float = MARGIN_S, fallback: float = FALLBACK_S) -> float:
+def pause(outage: Outage, now: float) -> float:
     """Seconds for which nothing should be started: to the named reset plus a margin, or the fallback; never above LONGEST_S.
     A wait is no retry and is charged to nobody."""
     if outage.resets_at is None:
-        return min(fallback, LONGEST_S)
-    return min(max(0.0, outage.resets_at - now) + margin, LONGEST_S)
+        return FALLBACK_S
+    return min(max(0.0, outage.resets_at - now) + MARGIN_S, LONGEST_S)

@@ -16,10 +16,6 @@ from bench.core.verdict import Verdict
 
 DETAIL = 2000
 """Characters of an error's detail (spec 1.4)."""
-SETUP_CLASSES = frozenset({"setup-failed", "setup-timeout"})
-AGENT_CLASSES = frozenset({"session-timeout", "turn-limit", "token-limit"})
-VERIFIER_CLASSES = frozenset({"verifier-timeout", "verifier-limit"})
-"""Classes of `error_class` that a report tells apart (a time-out on one arm only says something about the measurement)."""
 CARRIED = (
     "skill_invoked",
     "transcript_missing",

@@ -1,7 +1,8 @@
 """Questions to a program-dependence graph: definitions, callers, callees, dependences of a line, backward slice, impact.
 
 Reads the normalised form that indexers give and nothing else: no source text, no file, no indexer. Every answer
-is in one order (path, line, id), whatever the order of the lists it was read from, and terminates on cyclic graphs.
+is in one order (path, line, id), whatever the order of the lists it was read from, and terminates on cyclic graphs. An agent
+is given slices; `control` and `data`, one step of a slice, are for whoever studies a graph.
 """
 
 from __future__ import annotations

@@ -25,14 +25,14 @@ _RULES = [
 ]
 
 
-def tail(data: bytes, limit: int = TAIL) -> str:
-    """The last `limit` characters of some output, steadied; undecodable bytes and control characters are replaced."""
+def tail(data: bytes) -> str:
+    """The last TAIL characters of some output, steadied; undecodable bytes and control characters are replaced."""
     # Enough is kept before the rules for them to shorten, and a torn first line goes.
-    cut = data[-limit * 8 :]
+    cut = data[-TAIL * 8 :]
     text = cut.decode("utf-8", "replace")
     if len(cut) < len(data):
         text = text.partition("\n")[2]
     for rule, by in _RULES:
         text = rule.sub(by, text)
     text = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in text)
-    return text.strip()[-limit:]
+    return text.strip()[-TAIL:]

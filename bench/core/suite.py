@@ -10,10 +10,8 @@ ROLES = ("incumbent", "candidate", "comparator", "calibration")
 PAID_ENGINES = frozenset({"loop", "claude"})
 FREE_ENGINES = frozenset({"nop", "gold"})
 ENGINES = tuple(sorted(PAID_ENGINES | FREE_ENGINES))
-GRAPHS = ("codeanalyzer", "gitnexus", "none")
-PROFILES = ("implementation", "review", "paired")
 SUPPORTED_PROFILES = ("implementation", "review")
-"""Profiles that this release can run; the others are read, so that one corpus serves several releases."""
+"""Profiles that this release can run; others are read, so that one corpus serves several releases."""
 PHASES = (("work",), ("plan", "work"), ("review",))
 """The sessions of an arm, in their order: what each is asked for."""
 REVIEW_LABELS = "review-labels.json"

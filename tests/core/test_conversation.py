@@ -21,8 +21,8 @@ JSON = st.recursive(
 )
 
 
-def turns(*events: Any, **limits: int) -> list[dict[str, Any]]:
-    return conversation.turns(b"".join(json.dumps(event).encode() + b"\n" for event in events), **limits)
+def turns(*events: Any) -> list[dict[str, Any]]:
+    return conversation.turns(b"".join(json.dumps(event).encode() + b"\n" for event in events))
 
 
 def test_stream_events() -> None:
@@ -74,14 +74,16 @@ def test_a_transcript_that_stops_in_the_middle_keeps_its_complete_lines() -> Non
 
 
 def test_long_parts_keep_head_and_tail() -> None:
-    (turn,) = turns({"role": "assistant", "content": "a" * 50 + "b" * 50}, part_limit=20)
-    assert turn["parts"][0]["text"] == "a" * 10 + "\n[… 80 characters left out …]\n" + "b" * 10
+    half = conversation.PART_LIMIT // 2
+    (turn,) = turns({"role": "assistant", "content": "a" * (half + 40) + "b" * (half + 40)})
+    assert turn["parts"][0]["text"] == "a" * half + "\n[… 80 characters left out …]\n" + "b" * half
     assert turn["parts"][0]["cut"] == 80
 
 
 def test_an_endless_transcript_ends_with_a_note() -> None:
-    found = turns(*({"role": "assistant", "content": "x" * 100} for _ in range(50)), total_limit=1000)
-    assert len(found) < 15
+    most = conversation.TOTAL_LIMIT // 10_000
+    found = turns(*({"role": "assistant", "content": "x" * 10_000} for _ in range(most + 20)))
+    assert len(found) <= most + 3
     assert found[-1]["who"] == "note"
 
 

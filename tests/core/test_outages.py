@@ -95,7 +95,8 @@ def test_an_odd_event_is_none(event: dict[str, object]):
 def test_pauses_are_bounded_and_have_a_margin():
     assert outages.pause(Outage("rate-limit", NOW + 60), NOW) == 60 + outages.MARGIN_S
     assert outages.pause(Outage("rate-limit", NOW - 60), NOW) == outages.MARGIN_S
-    assert outages.pause(Outage("rate-limit"), NOW, fallback=1e9) == outages.LONGEST_S
+    assert outages.pause(Outage("rate-limit", NOW + 1e9), NOW) == outages.LONGEST_S
+    assert outages.pause(Outage("rate-limit"), NOW) == outages.FALLBACK_S
 
 
 @given(st.integers(0, 13_000_000_000), st.integers(-840, 840))

@@ -70,7 +70,6 @@ def test_a_session_without_evidence_carries_its_cause(kind: str, cls: str) -> No
     assert body["oracle_passed"] is None
     assert body["ok"] is False
     assert outcome.state(body, "unusable")[0] == "unusable"
-    assert len({*outcome.SETUP_CLASSES, *outcome.AGENT_CLASSES, *outcome.VERIFIER_CLASSES}) == 7
 
 
 def test_a_session_that_was_held_back_holds_its_cell_back() -> None:

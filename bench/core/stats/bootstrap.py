@@ -41,7 +41,7 @@ def means(values: Sequence[float], resamples: int = RESAMPLES) -> NDArray[np.flo
 
 
 def percentile(values: Sequence[float], resamples: int = RESAMPLES) -> tuple[float, float]:
-    """The plain percentile interval, neither widened nor floored: what a registered power simulation is compared with."""
+    """The plain percentile interval, neither widened nor floored: the yardstick of how far `interval` widens it."""
     import numpy as np
 
     low, high = np.quantile(means(values, resamples), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])

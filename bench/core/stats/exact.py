@@ -24,7 +24,10 @@ _NEAR = 1e-9
 
 
 def fisher(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> float:
-    """Fisher's exact test of two counts, as one stratum: all tables of these margins no more likely than the one seen."""
+    """Fisher's exact test of two counts, as one stratum: all tables of these margins no more likely than the one seen.
+
+    Reports tell the test over strata; this name of its simplest case is what published p-values are compared with.
+    """
     return stratified([(passed_a, runs_a, passed_b, runs_b)])
 
 

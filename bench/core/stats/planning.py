@@ -42,7 +42,10 @@ class Design:
 
 
 def half_width(cells: int, rate: float = 0.5) -> float:
-    """Half the width of the normal 95 % interval of a difference of two rates, from `cells` independent cells an arm."""
+    """Half the width of the normal 95 % interval of a difference of two rates, from `cells` independent cells an arm.
+
+    No report tells it, since cells of one task are not independent: it holds this module to published half-widths.
+    """
     return _z((1 + CONFIDENCE) / 2) * math.sqrt(2 * rate * (1 - rate) / cells)
 
 
@@ -52,6 +55,7 @@ def power(design: Design, base: float, gain: float, rule: str = "tasks", suites:
     rule `tasks`: the exact sign-flip test that `compare` uses (a t test for large designs). rule `bootstrap`: the plain
     percentile interval over tasks lies above zero. With the second, 30 tasks × 3 runs at a base of 0.3 give 0.28, 0.78 and
     0.98 at gains of 10, 20 and 30 points; the registered simulation gave 0.30, 0.78 and 0.98 and does not say its base.
+    No report tells a power: it holds `smallest`, which is made of the same draws, to that simulation.
     """
     found = _Suites(design, suites).gaps(min(1.0, base + gain), base)
     return float((_bootstrapped(found) if rule == "bootstrap" else _shown(found, _unit(design))).mean())
