@@ -18,6 +18,9 @@ from bench.effects.trees import Entry
 VARIANT = f".{sys.implementation.cache_tag}-1"
 """Part of the expanded tree's name: bytecode fits one interpreter, and the sandbox has the one of this process."""
 
+MOUNT = "mount/"
+"""Role of a mounted tree among the outputs of the assets: `mount/<path in the workspace>`."""
+
 
 def expanded(store: Store, blob: str) -> Path:
     """The directory of a packed assets tree, made once per content and interpreter, shared, only to be read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 
 def get(name: str, default: str | None = None) -> str | None:
@@ -18,6 +19,12 @@ def names() -> frozenset[str]:
 def debug() -> bool:
     """Whether tracebacks are wanted (`BENCH_DEBUG=1`)."""
     return os.environ.get("BENCH_DEBUG", "") not in ("", "0")
+
+
+def cache() -> Path | None:
+    """Where this user's caches of ours are, None where no variable says so."""
+    place = get("XDG_CACHE_HOME") or (f"{get('HOME')}/.cache" if get("HOME") else "")
+    return Path(place, "assay") if place else None
 
 
 def for_tools() -> dict[str, str]:

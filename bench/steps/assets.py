@@ -13,13 +13,12 @@ from typing import Any
 
 from bench.core import relpath
 from bench.core.records import Blob
-from bench.effects import distributions, mounts, trees, wheels
+from bench.effects import dependencies, distributions, mounts, trees, wheels
 from bench.effects.context import Context, Job, Made
 from bench.effects.distributions import Pinned
 from bench.errors import Cancelled, CorpusError
 
 KIND = "assets"
-MOUNT = "mount/"
 """Prefix of the outputs that are `sandbox_dependencies`."""
 
 
@@ -37,7 +36,7 @@ def make(job: Job, context: Context) -> Made:
     outputs = {"tree": context.store.put(trees.pack(merged))}
     for mount in mounted:
         _go_on(context)
-        outputs[f"{MOUNT}{mount['target']}"] = _mount(mount, job, context)
+        outputs[f"{dependencies.MOUNT}{mount['target']}"] = _mount(mount, job, context)
     body = {
         "distributions": sorted([item.name, item.version] for item in lock),
         "tree": trees.tree_digest(merged),

@@ -21,7 +21,7 @@ from bench.core.records import FINAL, UNUSABLE, Record
 from bench.effects import trees
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
-from bench.effects.store import Store
+from bench.effects.store import Store, pinned
 from bench.errors import MissingPart
 
 KIND = "promotion"
@@ -82,16 +82,11 @@ def _measured(aggregate: Mapping[str, Any], params: Mapping[str, Any], store: St
     arms = {arm for pair in params["pairs"] for arm in pair}
     return {
         promotion_sides.where(row): promotion_sides.measured(
-            _record(row.get("cell"), store), _record(row.get("session"), store)
+            pinned(store, row.get("cell")), pinned(store, row.get("session"))
         )
         for row in aggregate["rows"]
         if row["arm"] in arms
     }
-
-
-def _record(named: Any, store: Store) -> Record | None:
-    record = store.find(named[0]) if named else None
-    return record if record is not None and record.content == named[1] else None
 
 
 def _compared(

@@ -18,7 +18,7 @@ from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
 from bench.effects.report.render import Renderer
-from bench.effects.store import Store
+from bench.effects.store import Store, pinned
 
 KIND = "report"
 REVIEW = ".review.json"
@@ -87,14 +87,8 @@ def _decisions(job: Job) -> list[dict[str, Any]]:
 
 
 def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:
-    cell, session = _record(row.get("cell"), store), _record(row.get("session"), store)
+    cell, session = pinned(store, row.get("cell")), pinned(store, row.get("session"))
     return _Evidence(cell, session, _bytes(cell, "patch", store), _bytes(session, "transcript", store))
-
-
-def _record(named: tuple[str, str] | None, store: Store) -> Record | None:
-    """The record of a [key, content] pair, if the store still holds just that one."""
-    record = store.find(named[0]) if named else None
-    return record if record and named and record.content == named[1] else None
 
 
 def _tried(row: Mapping[str, Any], session: Record | None) -> Mapping[str, Any]:

@@ -22,8 +22,6 @@ from bench.effects.grading.verifiers import Hidden, View
 from bench.effects.sandbox import WORKSPACE, Bind, Workspace, runner
 from bench.effects.store import Store
 
-MOUNT = "mount/"
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -47,8 +45,8 @@ def stage(store: Store, source: Record, assets: Record | None, *, scratch: Path,
     if assets is not None:
         dependencies = deps.expanded(store, assets.outputs["tree"].blob)
         for role in sorted(assets.outputs):
-            if role.startswith(MOUNT):
-                place = f"{WORKSPACE}/{role.removeprefix(MOUNT)}"
+            if role.startswith(deps.MOUNT):
+                place = f"{WORKSPACE}/{role.removeprefix(deps.MOUNT)}"
                 mounts.append(Bind(trees.expand(store, assets.outputs[role].blob), place))
     lower = template.materialise(store, source)
     return Stage(lower, str(source.body["commit"]), dependencies, tuple(mounts), scratch, cancel)

@@ -30,6 +30,12 @@ class Snapshot:
     reason: str | None = None
 
 
+def edge_of(source: str, target: str, kind: str, label: str) -> dict[str, str]:
+    """An edge of a normalised graph; an empty label is none."""
+    edge = {"from": source, "to": target, "kind": kind}
+    return edge | {"label": label} if label else edge
+
+
 class Indexer(Protocol):
     """One method; `identity` names the indexer's locked environment and is part of the graph's key."""
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.effects.indexers import edge_of
+
 SCHEMA = 1
 LANGUAGE = "python"
 EXTERNAL = "@external/"
@@ -87,14 +89,9 @@ def normalise(analysis: Mapping[str, Any], unparsed: Sequence[str] = ()) -> dict
         "schema": SCHEMA,
         "language": LANGUAGE,
         "nodes": [graph.nodes[id] for id in sorted(graph.nodes)],
-        "edges": [_edge(*edge) for edge in sorted(graph.edges) if edge[0] in graph.nodes and edge[1] in graph.nodes],
+        "edges": [edge_of(*edge) for edge in sorted(graph.edges) if edge[0] in graph.nodes and edge[1] in graph.nodes],
         "unparsed": sorted(unparsed),
     }
-
-
-def _edge(source: str, target: str, kind: str, label: str) -> dict[str, str]:
-    edge = {"from": source, "to": target, "kind": kind}
-    return edge | {"label": label} if label else edge
 
 
 def _dotted(path: str) -> str:

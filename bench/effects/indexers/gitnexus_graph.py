@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bench.effects.indexers import edge_of
+
 SCHEMA = 1
 KINDS = {
     "File": "module",
@@ -62,7 +64,7 @@ def normalise(rows: Iterable[Row]) -> dict[str, Any]:
         "schema": SCHEMA,
         "language": ",".join(sorted({_language(node["path"]) for node in kept})) or NONE,
         "nodes": kept,
-        "edges": [_edge(*edge) for edge in sorted(edges)],
+        "edges": [edge_of(*edge) for edge in sorted(edges)],
     }
 
 
@@ -78,11 +80,6 @@ def _node(row: Row) -> dict[str, Any]:
 def _language(path: str) -> str:
     suffix = path.rpartition(".")[2].lower()
     return LANGUAGES.get(suffix, suffix)
-
-
-def _edge(source: str, target: str, kind: str, label: str) -> dict[str, str]:
-    edge = {"from": source, "to": target, "kind": kind}
-    return edge | {"label": label} if label else edge
 
 
 def _owners(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -69,10 +69,10 @@ def environment() -> dict[str, str]:
 
 
 def _cache() -> Path:
-    place = env.get("XDG_CACHE_HOME") or (f"{env.get('HOME')}/.cache" if env.get("HOME") else "")
-    if not place:
+    place = env.cache()
+    if place is None:
         raise MissingPart("no directory for a copy of the interpreter", remedy="set HOME or XDG_CACHE_HOME")
-    return Path(place) / "assay"
+    return place
 
 
 def _program(base: Path) -> Path:

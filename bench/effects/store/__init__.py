@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -57,6 +57,12 @@ class Store(Protocol):
     def keys(self) -> Iterator[str]:
         """All keys that have an entry."""
         ...
+
+
+def pinned(store: Store, named: Sequence[str] | None) -> Record | None:
+    """The record of a [key, content] pair, if the store still holds just that one."""
+    record = store.find(named[0]) if named else None
+    return record if record and named and record.content == named[1] else None
 
 
 def open_store(root: Path, kind: str = "local") -> Store:

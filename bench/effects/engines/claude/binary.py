@@ -120,5 +120,5 @@ def digest_of(place: Path) -> str:
 
 
 def _note(name: str) -> Path | None:
-    cache = env.get("XDG_CACHE_HOME") or (f"{env.get('HOME')}/.cache" if env.get("HOME") else "")
-    return Path(cache, "assay", "programs", name.removeprefix(digest.PREFIX)[:32]) if cache else None
+    cache = env.cache()
+    return cache / "programs" / name.removeprefix(digest.PREFIX)[:32] if cache else None
