@@ -62,7 +62,13 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     wanted = _wanted(pipeline, pipeline.suites[suite_name], document, evidence)
     _check_committed(root, wanted)
     note = {"suite": suite_name, "candidate": candidate, "promotion": evidence[promotion_of(name)].content}
-    kept = replacing.replace_all(root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
+    with replacing.signals_held():  # a change that was made is also journalled and told
+        _replace(pipeline, wanted, note)
+    return 0
+
+
+def _replace(pipeline: Pipeline, wanted: Sequence[Target], note: Mapping[str, Any]) -> None:
+    kept = replacing.replace_all(pipeline.root, [Replacement(t.path, t.base, t.new) for t in wanted], note)
     pipeline.workspace.journal.write("applied", **note, files=[target.path for target in wanted])
     for target in wanted:
         console.say(f"changed   {console.visible(target.path)}")
@@ -70,8 +76,9 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
         console.say_err(
             f"warning: {console.visible(path)}: its old bytes, which lie beside it, were edited or moved meanwhile"
         )
-    console.say(f"{suite_name}/{candidate} is in the working tree; look at `git diff`, and commit it")
-    return 0
+    console.say(f"{note['suite']}/{note['candidate']} is in the working tree; look at `git diff`, and commit it")
+    if replacing.interrupted():
+        console.say_err("warning: the interrupt came after it was applied, and undoes nothing")
 
 
 def _current(pipeline: Pipeline, closure: Sequence[Step]) -> dict[str, Record]:

@@ -106,6 +106,30 @@ def test_an_interrupted_apply_is_undone_first(promoted: Bench) -> None:
     assert diff(promoted) == [f" M {SKILL}", f" M {MIRROR}"]
 
 
+TIDYING = """
+import os, re, signal, sys
+def hook(event, arguments):
+    if event == "os.remove" and re.fullmatch(r"\\.assay-[0-9a-f]{12}-0", str(arguments[0])):
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+"""
+"""Ctrl-C just when the tree is new, and the first of the old files is about to be deleted."""
+
+
+def test_an_interrupt_after_the_last_exchange_is_told_what_was_done(promoted: Bench, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(TIDYING)
+    done = promoted.doit(APPLY, env={"PYTHONPATH": f"{tmp_path}:{workspaces.CODE}"})
+    assert diff(promoted) == [f" M {SKILL}", f" M {MIRROR}"]
+    applied = promoted.journal()[-1]
+    assert (applied["event"], applied["files"]) == ("applied", [SKILL, MIRROR])
+    assert [line for line in done.stdout.splitlines() if line.startswith("changed")] == [
+        f"changed   {SKILL}",
+        f"changed   {MIRROR}",
+    ]
+    assert "the interrupt came after it was applied, and undoes nothing" in done.stderr
+    assert done.code == 130
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [

@@ -52,7 +52,7 @@ def replace_all(root: Path, wanted: Sequence[Replacement], note: Mapping[str, An
     `note` goes into the recovery file. Raises ApplyFailed (drifted bases named together; rolled back; or, naming the
     recovery file, not rolled back wholly), EnvironmentRefused for a file system without exchange, Cancelled on a signal.
     """
-    with _signals_held(), contextlib.ExitStack() as opened:
+    with signals_held(), contextlib.ExitStack() as opened:
         at = places.open_root(root)
         opened.callback(os.close, at)
         if recovery.read(at) is not None:
@@ -168,7 +168,8 @@ def _tidied(root: int, entries: Sequence[recovery.Entry], note: Mapping[str, Any
 
 
 @contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
+def signals_held() -> Iterator[None]:
+    """Signals that end a run wait until the end of the block; it may hold another one."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         yield
@@ -176,6 +177,11 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def interrupted() -> bool:
+    """Whether a signal is held just now."""
+    return bool(signal.sigpending() & set(_SIGNALS))
+
+
 def _check_signals() -> None:
-    if signal.sigpending() & set(_SIGNALS):
+    if interrupted():
         raise Cancelled("interrupted; nothing is changed", where="apply")
