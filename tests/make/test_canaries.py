@@ -11,6 +11,12 @@ OVERLAY = "corpus/candidates/mend/mend/SKILL.md"
 pytestmark = pytest.mark.slow
 
 
+def reports(bench: Bench) -> list[str]:
+    """Both forms of the report, without Markdown's escapes."""
+    files = [bench.path(f"artifacts/reports/tiny/{name}") for name in ("report.md", "index.html")]
+    return [file.read_text().replace("\\", "") for file in files]
+
+
 def fresh(bench: Bench) -> int:
     found: int = bench.record("artifacts/health/tiny.json")["body"]["arms"]["incumbent"]["fresh_attempts"]
     return found
@@ -21,6 +27,8 @@ def test_an_arm_that_was_measured_in_the_same_run_needs_no_session_more(promoted
     assert (body["stands_for"], body["spent_usd"]) == ("tiny/add/incumbent/0", 0.0)
     assert fresh(promoted) == 3
     assert promoted.moving() == {}
+    said = "for the candidate candidate: stands for session:tiny/add/incumbent/0, measured in the same run; $0.00"
+    assert all(f"canary:tiny/candidate/incumbent: incumbent on add, {said}" in text for text in reports(promoted))
 
 
 def test_a_new_candidate_is_met_by_one_fresh_session_of_the_reused_arm(promoted: Bench) -> None:
@@ -35,5 +43,6 @@ def test_a_new_candidate_is_met_by_one_fresh_session_of_the_reused_arm(promoted:
     assert "stands_for" not in canary["body"]
     assert canary["key"] != promoted.record("artifacts/sessions/tiny/add/incumbent/0.json")["key"]
     assert fresh(promoted) == 1
-    said = "1 of 1 fresh attempts admissible (its canaries: all else is reused)"
-    assert said in promoted.path("artifacts/reports/tiny/report.md").read_text()
+    for text in reports(promoted):
+        assert "1 of 1 fresh attempts admissible (its canaries: all else is reused)" in text
+        assert "incumbent on add, for the candidate candidate: a session that worked; $0.00" in text
