@@ -13,6 +13,8 @@ from bench.core.records import Record
 FIGURES = {
     "resolved": "resolved",
     "oracle_passed": "oracle passed",
+    "review_verdict_correct": "verdict correct",
+    "review_blocker_recall": "blocker recall",
     "review_weighted_f1": "weighted F1",
     "review_false_positives": "false positives",
     "review_false_negatives": "missed",
@@ -20,8 +22,6 @@ FIGURES = {
 }
 """Fields of a cell that are compared, and how they are told."""
 NOTE = "before"
-SHOWN = 12
-"""Cells that are told one by one."""
 
 
 def before(old: Record | None, session: str | None, body: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -36,20 +36,24 @@ def before(old: Record | None, session: str | None, body: Mapping[str, Any]) -> 
     return changed or kept
 
 
-def notices(cells: Sequence[tuple[str, Record | None]]) -> list[dict[str, str]]:
-    """A notice for the report, or none: each regraded cell (its name and record) with old and new figures."""
-    told = [f"{name} {_told(record)}" for name, record in cells if record is not None and record.notes.get(NOTE)]
+def lines(cells: Sequence[tuple[str, Record | None]]) -> list[str]:
+    """Each regraded cell (its name and record) with old and new figures, in the given order."""
+    return [f"{name}: {_told(record)}" for name, record in cells if record is not None and record.notes.get(NOTE)]
+
+
+def notices(told: Sequence[str]) -> list[dict[str, str]]:
+    """A notice for the top of the report that these lines stand in it, or none."""
     if not told:
         return []
-    more = f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    detail = f"{len(told)} sessions were graded again without running: {'; '.join(told[:SHOWN])}{more}"
+    sessions = f"{len(told)} session was" if len(told) == 1 else f"{len(told)} sessions were"
+    detail = f"{sessions} graded again without running; the old and the new figures stand below"
     return [{"level": "info", "title": "Graded again", "detail": detail}]
 
 
 def _told(record: Record) -> str:
     old: Mapping[str, Any] = record.notes[NOTE]
     changes = [f"{FIGURES[name]} {_value(old[name])} → {_value(record.body.get(name))}" for name in FIGURES if name in old]
-    return f"({', '.join(changes)})"
+    return ", ".join(changes)
 
 
 def _value(value: Any) -> str:

@@ -60,7 +60,9 @@ def make(job: Job, context: Context) -> Made:
     linked = {cell: stems[cell] for cell in stems if cell in paged}
     view = overview.build(job.params, {**aggregate.body, "rows": told}, _judged(job), linked)
     view["source"] = aggregate.content
-    view["notices"] = [*_decisions(job), *view["notices"], *regraded.notices(again)]
+    view["regraded"] = regraded.lines(again)
+    view["notices"] = [*_decisions(job), *view["notices"], *regraded.notices(view["regraded"])]
+    view["health"] = [*view["health"], *canary.lines(job.inputs, job.params["suite"], aggregate.body)]
     outputs["index.html"] = context.store.put(renderer.index(view))
     outputs["report.md"] = context.store.put(renderer.markdown(view))
     outputs["results.jsonl"] = context.store.put(b"".join(lines))

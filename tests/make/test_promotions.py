@@ -138,4 +138,4 @@ def test_a_corrected_oracle_grades_again_runs_nothing_and_shows_old_and_new(prom
     assert not any(step.startswith("session:") for step in done.did)
     told = promoted.path("artifacts/reports/tiny/report.md").read_text()
     assert "Graded again" in told
-    assert "add/candidate/0 (resolved yes → no" in told.replace("\\", "")
+    assert "add/candidate/0: resolved yes → no" in told.replace("\\", "")

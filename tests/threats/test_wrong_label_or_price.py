@@ -78,7 +78,8 @@ def test_a_corrected_label_grades_its_cells_again_and_no_other(tmp_path: Path) -
     old, new = (json.loads(found["artifacts/cells/tiny/first/gold/0.json"])["body"] for found in (cells, after))
     assert (old["review_weighted_f1"], old["resolved"]) == (1.0, True)
     assert (new["review_severity_accuracy"], new["resolved"]) == (0.0, False), "a low label asks for another verdict"
-    assert "1 sessions were graded again without running: first/gold/0 (resolved yes → no, oracle passed yes → no)" in told(
+    assert "1 session was graded again without running; the old and the new figures stand below" in told(bench)
+    assert "- first/gold/0: resolved yes → no, oracle passed yes → no, verdict correct yes → no, blocker recall 1 →" in told(
         bench
     )
 
@@ -90,7 +91,10 @@ def test_a_missing_label_shows_the_old_and_the_new_score(tmp_path: Path) -> None
     bench.path("oracles/second/labels.json").write_bytes(label_file(LABEL, more))
     done = bench.doit()
     assert not any(step.startswith("session:") for step in done.did)
-    assert "second/gold/0 (resolved yes → no, oracle passed yes → no, weighted F1 1 → 0.666667, missed 0 → 1)" in told(bench)
+    assert (
+        "- second/gold/0: resolved yes → no, oracle passed yes → no, blocker recall 1 → 0.5, weighted F1 1 → 0.666667, missed 0 → 1"
+        in told(bench)
+    )
     bench.path("oracles/second/labels.json").write_bytes(label_file(LABEL))
     back = bench.doit()
     assert back.code == 0
@@ -116,6 +120,6 @@ def test_a_changed_price_prices_again_and_runs_nothing(built: Callable[[str], Pa
         # 1000 tokens in and 100 out per answer, three answers: 3 × 100 × 15 more dollars a million.
         assert round(new["cost_usd"] - old["cost_usd"], 6) == 0.0045
         assert {k: v for k, v in new.items() if "usd" not in k} == {k: v for k, v in old.items() if "usd" not in k}
-    assert "add/candidate/0 (cost_usd 0.0135 → 0.018)" in told(bench)
+    assert "- add/candidate/0: cost_usd 0.0135 → 0.018" in told(bench)
     document = json.loads(bench.path("artifacts/reports/tiny/promotion.json").read_bytes())
     assert document["decisions"][0]["tasks"][0]["candidate"]["cost_usd"] == 0.018
