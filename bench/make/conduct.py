@@ -150,7 +150,7 @@ class Conductor:
         paths = {path.relative_to(root).as_posix() for path in workspace.layout.corpus.glob("*.*")}
         expires = clock.now_utc().timestamp() + 365 * DAY_S
         for step in self.closure:
-            paths.update(step.inputs, step.targets, workspace.laid_folders(step.name) if step.kind == "report" else ())
+            paths.update(step.inputs, step.targets, workspace.laid_folders(step))
             facts = workspace.index.known(step.target)
             if facts and facts.measured_at and step.max_age_days is not None:
                 expires = min(expires, clock.parse(facts.measured_at).timestamp() + step.max_age_days * DAY_S)

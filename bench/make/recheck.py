@@ -58,10 +58,9 @@ def _again(workspace: Workspace, record: Record) -> bytes | None:
 
 def foreign(workspace: Workspace) -> Iterator[tuple[str, list[str], int | None]]:
     """(path, faults, schema version) of promotion files in reports that no step of this workspace made."""
-    own = {path for step in workspace.steps.values() if step.kind == "promotion" for path in step.targets[1:]}
     for path in sorted((workspace.layout.artifacts / layout.FOLDERS["report"]).glob(PATTERN)):
         relative = path.relative_to(workspace.layout.root).as_posix()
-        if relative in own:
+        if relative in workspace.makers:
             continue
         try:
             document = json.loads(path.read_bytes())

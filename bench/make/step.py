@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bench.layout as layout
+from bench.core.records import Blob, Record
 from bench.make.admission import Terms
 
 MEASURED = frozenset({"session", "canary"})
@@ -46,14 +47,22 @@ class Step:
 
     @property
     def targets(self) -> list[str]:
-        """The record first, then what is laid out from it for people to read."""
-        if self.kind == "promotion":
-            folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{self.name.partition('/')[0]}"
-            return [self.target, f"{folder}/{self.hints['file']}"]
-        if self.kind != "report":
-            return [self.target]
-        folder = f"{layout.ARTIFACTS}/{layout.FOLDERS[self.kind]}/{self.name}"
-        return [self.target, *(f"{folder}/{file}" for file in REPORT_FILES)]
+        """The record first, then what is always laid out from it for people to read."""
+        return [self.target, *map(self._place, self._files)]
+
+    @property
+    def _files(self) -> tuple[str, ...]:
+        return REPORT_FILES if self.kind == "report" else (self.hints["file"],) if self.kind == "promotion" else ()
+
+    def _place(self, file: str) -> str:
+        """Of a file of this step in its suite's report."""
+        return f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{self.name.partition('/')[0]}/{file}"
+
+    def laid(self, record: Record) -> dict[str, Blob]:
+        """Path → bytes of all that is laid out from a record: of a report its pages too, of most kinds nothing."""
+        if self.kind == "report":
+            return {self._place(name): blob for name, blob in record.outputs.items()}
+        return {self._place(file): record.outputs[self.kind] for file in self._files if self.kind in record.outputs}
 
     @property
     def inputs(self) -> list[str]:

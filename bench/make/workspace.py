@@ -78,6 +78,8 @@ class Workspace:
         self._code: Code | None = None
         self.steps: dict[str, Step] = {}
         """By target path."""
+        self.makers: dict[str, Step] = {}
+        """By the path of what is laid out from a step's record."""
         self.run = Run()
         self._blobs: set[str] | None = None
         self._making: dict[str, threading.Lock] = {}
@@ -100,7 +102,14 @@ class Workspace:
 
     def declare(self, step: Step) -> Step:
         """Enter a step, once per target: a second declaration of the same target gives back the first."""
-        return self.steps.setdefault(step.target, step)
+        made = self.steps.setdefault(step.target, step)
+        self.makers |= dict.fromkeys(made.targets[1:], made)
+        return made
+
+    def undeclare(self) -> None:
+        """Forget all steps: they are about to be declared again."""
+        self.steps.clear()
+        self.makers.clear()
 
     def sign(self, step: Step) -> str:
         """The step's signature: kind, protocol or code, params, roles."""
@@ -243,23 +252,21 @@ class Workspace:
         return record
 
     def laid_out(self, path: str) -> bool:
-        """Whether a file of a report or promotion stands as its record says, and no page of a report has come or gone."""
-        suite, name = path.split("/", 3)[2:]
-        target = layout.record("report", suite)
-        if name.startswith("promotion"):
-            target = next((s.target for s in self.steps.values() if s.kind == "promotion" and path in s.targets), target)
-        facts = self.index.known(target)
+        """Whether a file of a report or promotion stands as its record says, and beside a report nothing came or went."""
+        step = self.makers[path]
+        facts = self.index.known(step.target)
         if facts is None or self.index.file_digest(path) not in facts.blobs:
             return False
-        if name.startswith("promotion"):
+        if step.kind != "report":
             return True
-        folders = self.index.rows.get(f"{LAID}{suite}")
+        folders = self.index.rows.get(f"{LAID}{step.name}")
         return folders is not None and all(
             self.index.stat(folder) == stat or self._listed(folder) == names for folder, (stat, names) in folders.items()
         )
 
     def note_laid_out(self, suite: str, folders: Iterable[Path]) -> None:
-        """Remember the folders of a report's pages as they are now: a deleted page shows in its folder's time."""
+        """Remember the folders of a report as they are now: a deleted page shows in its folder's time, and in the report's
+        own folder a decision that has come to lie there under another name."""
         paths = [folder.relative_to(self.layout.root).as_posix() for folder in folders]
         row = f"{LAID}{suite}"
         self.index.rows[row] = {path: [self.index.stat(path), self._listed(path)] for path in paths}
@@ -269,6 +276,6 @@ class Workspace:
         place = Path(self.layout.root, folder)
         return digest.of("assay/names/1", sorted(ascii(item.name) for item in place.iterdir())) if place.is_dir() else None
 
-    def laid_folders(self, suite: str) -> list[str]:
-        """The folders of a report that was laid out."""
-        return list(self.index.rows.get(f"{LAID}{suite}", ()))
+    def laid_folders(self, step: Step) -> list[str]:
+        """The folders of a report that was laid out; none of any other step."""
+        return list(self.index.rows.get(f"{LAID}{step.name}", ())) if step.kind == "report" else []

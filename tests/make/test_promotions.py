@@ -115,6 +115,23 @@ def test_verify_rechecks_what_was_decided_and_reads_older_files(promoted: Bench)
 
 
 @pytest.mark.slow
+def test_a_decision_that_no_step_makes_any_more_is_not_left_for_others_to_read(promoted: Bench) -> None:
+    """A suite gets a second candidate: its decisions lie elsewhere from then on."""
+    old = promoted.path("artifacts/reports/tiny/promotion-old.json")
+    shutil.copy(GOLDEN / "promotion-5.json", old)
+    suite = json.loads(promoted.path("corpus/tiny.yaml").read_text())
+    suite["arms"].append(ARMS[4])
+    promoted.path("corpus/tiny.yaml").write_text(json.dumps(suite))
+    workspaces.put(promoted.root, "corpus/candidates/other/mend/SKILL.md", workspaces.SKILL + "\nMore.\n")
+    arms = "arms=nop,gold,incumbent,candidate"
+    done = promoted.doit("suite:tiny", arms)
+    assert done.code == 0, done.stderr
+    found = sorted(path.name for path in promoted.path("artifacts/reports/tiny").glob("promotion*"))
+    assert found == ["promotion-candidate.json", "promotion-old.json"], "what was brought stays"
+    assert promoted.doit("report:tiny", arms).stdout.startswith("with arms")
+
+
+@pytest.mark.slow
 def test_a_revoked_session_is_decided_anew(promoted: Bench) -> None:
     before = json.loads(promoted.path(FILE).read_bytes())
     assert promoted.doit("clean", "session:tiny/add/candidate/0", "--yes").code == 0

@@ -48,7 +48,7 @@ class Run(StepCommand):
                 self._hold()
                 if glance.stand(pipeline.workspace, found.steps):
                     return conduct.Conductor(pipeline, args, found.names, found.steps).stand()
-            pipeline.workspace.steps.clear()
+            pipeline.workspace.undeclare()
             return int(DoitCmdBase.execute(self, params, args))
 
     def _execute(self, process: int | None) -> int:
