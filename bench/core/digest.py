@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from blake3 import blake3
@@ -36,6 +37,15 @@ def _refuse_odd_keys(value: Any) -> None:
     elif isinstance(value, list | tuple):
         for item in value:
             _refuse_odd_keys(item)
+
+
+def encodable(value: Any) -> Any:
+    """The same without lone surrogates, which a model's words may hold and UTF-8 cannot; keys too, and tuples as lists."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {encodable(key): encodable(item) for key, item in value.items()}
+    return [encodable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def of_bytes(data: bytes | memoryview) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.core import digest
 from bench.effects import cassette_requests, cassettes, clock, llm_messages
 from bench.effects.gateway.usage import normalised
 from bench.errors import MissingPart, StepFailed
@@ -181,7 +182,7 @@ def _ask(call: Call) -> Reply | Failure:
     extra: dict[str, Any] = {} if replayed else dict(call.wanted)
     if call.base_url is not None:
         extra["api_base"] = call.base_url
-    messages = [llm_messages.sendable(message) for message in call.messages]
+    messages = digest.encodable(call.messages)  # on the wire; the transcript keeps them as they are
     if not replayed and litellm.get_llm_provider(call.model)[1] == "anthropic":
         messages = llm_messages.cached(messages)
     try:

@@ -6,15 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def sendable(value: Any) -> Any:
-    """Lone surrogates cannot be sent as UTF-8; they are replaced on the wire and kept in the transcript."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {key: sendable(item) for key, item in value.items()}
-    return [sendable(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def cached(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Ask Anthropic to cache the conversation so far, as others do unasked; without it every turn is billed in full."""
     marked = list(messages)

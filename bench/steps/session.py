@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import phases, records, review_artifact
+from bench.core import digest, phases, records, review_artifact
 from bench.core.error_kinds import EXCLUDED
 from bench.core.review_artifact import Fault
 from bench.effects import cassettes, clock, engines
@@ -22,7 +22,7 @@ from bench.effects.pressure import PressureWatch
 from bench.effects.redact import Redactor, known_secrets
 from bench.effects.sandbox import WORKSPACE, Finished
 from bench.effects.sessions import grounds, handed_in, playing, prompts, shown
-from bench.effects.sessions.account import Account, Phase, plain
+from bench.effects.sessions.account import Account, Phase
 from bench.effects.sessions.grounds import Ground
 from bench.effects.sessions.handed_in import Taken
 from bench.effects.sessions.shown import Shown
@@ -237,7 +237,7 @@ def _discard(ground: Ground, account: Account) -> None:
 
 
 def _made(job: Job, account: Account, redactor: Redactor) -> Made:
-    body = plain(redactor.value(account.body(job.params)))
+    body = digest.encodable(redactor.value(account.body(job.params)))
     if account.kind == "cancelled":
         return Made(body, account.outputs, records.NOT_RUN, "cancelled")
     if account.kind in EXCLUDED:

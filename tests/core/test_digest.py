@@ -32,6 +32,15 @@ def test_canonical_json_is_sorted_by_code_point_utf8_and_ends_in_a_newline():
     assert digest.canonical({"é": 1, "z": "ü", "B": [], "a": {}}) == '{"B":[],"a":{},"z":"ü","é":1}\n'.encode()
 
 
+@given(st.text(st.characters(exclude_categories=())))
+def test_words_that_utf_8_cannot_hold_are_made_so_that_it_can(text: str):
+    found = digest.encodable({text: [text, 1, None, (text,)]})
+    (key,) = json.loads(digest.canonical(found))
+    assert found == {key: [key, 1, None, [key]]}
+    assert len(key) == len(text)
+    assert digest.encodable({"a\ud800": "\udfff"}) == {"a?": "?"}
+
+
 def test_a_tag_keeps_equal_payloads_apart():
     assert digest.of("assay/x/1", [1]) != digest.of("assay/x/2", [1])
     assert digest.of("assay/x/1", [1]) != digest.of_bytes(digest.canonical([1]))

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from bench.effects import llm, llm_messages
-
-
-@settings(deadline=None)
-@given(st.text(alphabet=st.characters(exclude_categories=[])))
-def test_whatever_is_sent_is_utf_8(text: str) -> None:
-    sent = llm_messages.sendable({"content": [text, 1, None]})
-    sent["content"][0].encode("utf-8")
-    assert sent["content"][1:] == [1, None]
-    if text.isprintable():
-        assert sent["content"][0] == text
 
 
 def test_first_and_last_message_are_marked_for_the_cache_and_the_rest_is_left() -> None:

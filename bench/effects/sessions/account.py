@@ -179,12 +179,3 @@ def _gateway(parts: list[Mapping[str, Any] | None]) -> dict[str, Any] | None:
         "refused": [call for part in told for call in part["refused"]][:20],
         "apart": max(apart, default=None),
     }
-
-
-def plain(value: Any) -> Any:
-    """Without lone surrogates, which an agent's words may hold and canonical JSON cannot."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {plain(key): plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -8,7 +8,7 @@ import pytest
 
 from bench.effects.cassette_author import authored
 from bench.effects.engines import Outcome
-from bench.effects.sessions.account import Account, Phase, plain
+from bench.effects.sessions.account import Account, Phase
 from bench.effects.store.local import LocalStore
 
 USAGE = {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3, "output_tokens": 4}
@@ -98,7 +98,3 @@ def test_recordings_become_one_cassette(account: Account) -> None:
         account.played(Phase(phase, None, outcome(recording=tape), 1.0))
     kept = json.loads(account.store.get(account.outputs["recording"].blob))
     assert len(kept["conversations"]) == 2
-
-
-def test_lone_surrogates_are_replaced() -> None:
-    assert plain({"a\ud800": ["\udfff", 1, None]}) == {"a?": ["?", 1, None]}
