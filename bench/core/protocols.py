@@ -11,7 +11,7 @@ PROTOCOLS = {
     "assets": 1,
     "oracle": 1,
     "gold": 2,  # 2: as template
-    "expected": 1,
+    "expected": 2,  # 2: under the suite's `env_aliases`
     "skill": 1,
     "runtime": 1,
     "session": 1,

@@ -143,7 +143,7 @@ def _grade(job: Job, context: Context, changes: Changes, *, with_oracle: bool) -
     )
     oracle = None
     if "oracle" in inputs and with_oracle:
-        oracle = staging.hidden(context.store, inputs["oracle"], dict(params.get("aliases") or {}))
+        oracle = staging.hidden(context.store, inputs["oracle"], params.get("aliases"))
     left_out = planted.found(staged.added(changes), oracle.pythonpath if oracle else ())
     found = None
     with staging.view(staged, changes, remove=tuple(path for path, _ in left_out)) as view:

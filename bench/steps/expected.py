@@ -1,6 +1,6 @@
 """Step `expected`: what the hidden tests do under the reference solution, learned by running them.
 
-params {oracle_s}; inputs {template, gold, oracle, assets?} → body {ids, dropped: [{id, why}], loose, patched, probes,
+params {oracle_s, aliases}; inputs {template, gold, oracle, assets?} → body {ids, dropped: [{id, why}], loose, patched, probes,
 gold_passes, bare, separates}. Tests that do not pass twice alike are dropped and named. The oracle also runs once on the
 bare template: if it passes there, it cannot tell a solution from nothing.
 """
@@ -28,7 +28,7 @@ def make(job: Job, context: Context) -> Made:
     """Apply gold, run twice; run once without it."""
     assets = job.inputs.get("assets")
     staged = staging.stage(context.store, job.inputs["template"], assets, scratch=context.scratch, cancel=context.cancel)
-    oracle = staging.hidden(context.store, job.inputs["oracle"])
+    oracle = staging.hidden(context.store, job.inputs["oracle"], job.params.get("aliases"))
     patch = context.store.get(job.inputs["gold"].outputs["patch"].blob)
     solution = patches.to_changes(patch, staged.template, staged.commit, cancel=context.cancel)
     seconds = float(job.params["oracle_s"])

@@ -95,3 +95,36 @@ def test_a_command_oracle_is_learned_by_its_status(tmp_path: Path) -> None:
     case.oracle = case.sealed({"command": 'python "$BENCH_ORACLE_ROOT/check.py"'}, {"check.py": check})
     body = case.expected(case.gold(PATCH)).body
     assert (body["ids"], body["gold_passes"], body["separates"]) == ([], True, True)
+
+
+ROOT, REPORT = "GITNEXUS_BENCH_ORACLE_ROOT", "GITNEXUS_BENCH_ORACLE_REPORT"
+ALIASES = {"BENCH_ORACLE_ROOT": ROOT, "BENCH_ORACLE_REPORT": REPORT}
+
+
+@pytest.mark.parametrize(
+    ("said", "file", "text", "ids"),
+    [
+        (
+            {"command": f'python "${ROOT}/check.py"'},
+            "check.py",
+            b"import sys; sys.path.insert(0, 'src')\nimport calc\nassert calc.double(0) == 0\n",
+            [],
+        ),
+        (
+            {"command": f'python -m pytest -q --rootdir "${ROOT}" --junitxml="${REPORT}" "${ROOT}/test_it.py"', "report": "pytest"},
+            "test_it.py",
+            b"import sys; sys.path.insert(0, 'src')\nimport calc\ndef test_zero(): assert calc.double(0) == 0\n",
+            ["test_it::test_zero"],
+        ),
+    ],
+    ids=["exit", "pytest"],
+)
+def test_a_migrated_command_learns_under_its_own_variable_names(
+    tmp_path: Path, said: dict[str, str], file: str, text: bytes, ids: list[str]
+) -> None:
+    case = Case(tmp_path)
+    case.oracle = case.sealed(said, {file: text})
+    learned = case.expected(case.gold(PATCH), aliases=ALIASES)
+    assert (learned.body["gold_passes"], learned.body["separates"]) == (True, True)
+    assert [test.rpartition(".")[2] for test in learned.body["ids"]] == ids
+    assert case.cell(case.session(changed({"src/calc.py": FIXED})), learned, aliases=ALIASES).body["resolved"] is True

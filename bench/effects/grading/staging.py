@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,8 +68,8 @@ def view(staged: Stage, changes: Changes, *, remove: tuple[str, ...] = ()) -> It
         files.remove_tree(home)
 
 
-def hidden(store: Store, oracle: Record, aliases: dict[str, str] | None = None) -> Hidden:
-    """The oracle that a record describes, with its bytes."""
+def hidden(store: Store, oracle: Record, aliases: Mapping[str, str] | None) -> Hidden:
+    """The oracle that a record describes, with its bytes. `aliases`: our variable → its other name, a parameter of the step."""
     body = oracle.body
     return Hidden(
         files={f["target"]: store.get(oracle.outputs[f"file/{f['target']}"].blob) for f in body["files"]},
@@ -79,5 +79,5 @@ def hidden(store: Store, oracle: Record, aliases: dict[str, str] | None = None) 
         paths=tuple(body.get("paths") or ()),
         pythonpath=tuple(body.get("pythonpath") or ()),
         args=tuple(body.get("args") or ()),
-        aliases=aliases or {},
+        aliases=dict(aliases or {}),
     )
