@@ -34,3 +34,10 @@ def test_they_give_the_same_keys():
 
 def test_whole_numbers_are_one_however_they_are_written():
     assert signatures(limits={"session_s": 600.0, "setup_s": 120.0}) == signatures()
+
+
+def test_a_limit_on_setups_is_no_part_of_a_session_that_has_none():
+    assert signatures(limits={"setup_s": 30}) == signatures()
+    for more in ({"setup": "true"}, {"patch": "reviews/case.patch"}):
+        tasks = [suites.task(**more)]
+        assert signatures(tasks=tasks, limits={"setup_s": 30}) != signatures(tasks=tasks), more
