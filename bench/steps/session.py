@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import digest, phases, records, review_artifact
-from bench.core.error_kinds import EXCLUDED
+from bench.core import digest, error_kinds, phases, records, review_artifact, review_outcome
 from bench.core.review_artifact import Fault
 from bench.effects import cassettes, clock, engines
 from bench.effects.changes import Changes
@@ -84,6 +83,8 @@ def _play(job: Job, context: Context, ground: Ground, account: Account) -> None:
     asked = _phases(job)
     # What a working session starts from does not matter to it, and looking costs a start of the sandbox.
     before = start = ground.seen() if case or asked != (phases.WORK,) else None
+    if len(asked) > 1:
+        ground.keep_homes()
     found = None
     for phase in asked:
         _phase(job, context, (ground, told), phase, account)
@@ -202,11 +203,9 @@ def _take_review(taken: Taken, account: Account) -> None:
     else:
         account.outputs["review"] = account.store.put(taken.data)
         fault = review_artifact.parse(taken.data)
-    bad = fault if isinstance(fault, Fault) else None
-    account.review = {"written": taken.problem != handed_in.ABSENT, "diagnostic": bad.text if bad else None}
-    account.review |= {"fault": bad.kind if bad else None}
-    if bad:  # no admissible evidence: a paid one is bought again within the suite's retries
-        account.fail("review-evidence-invalid", f"review-{bad.kind}", bad.text)
+    account.review = {"written": taken.problem != handed_in.ABSENT, "diagnostic": None, "fault": None}
+    if isinstance(fault, Fault):
+        account.spoiled(fault.kind, fault.text)
 
 
 def _boundary(phase: str, before: Changes, after: Changes, account: Account) -> None:
@@ -222,7 +221,7 @@ def _boundary(phase: str, before: Changes, after: Changes, account: Account) -> 
     elif phase == phases.REVIEW:
         fault = phases.review_fault(was, now)
         if fault:
-            account.fail("review-evidence-invalid", "workspace-changed", fault)
+            account.spoiled("workspace-changed", fault)
 
 
 def _discard(ground: Ground, account: Account) -> None:
@@ -240,6 +239,8 @@ def _made(job: Job, account: Account, redactor: Redactor) -> Made:
     body = digest.encodable(redactor.value(account.body(job.params)))
     if account.kind == "cancelled":
         return Made(body, account.outputs, records.NOT_RUN, "cancelled")
-    if account.kind in EXCLUDED:
-        return Made(body, account.outputs, records.UNUSABLE, f"{account.kind}: {body['error_detail']}"[:400])
+    if error_kinds.excluded(body):  # a paid one is bought again within the suite's retries
+        why = body["error_detail"] if account.kind in error_kinds.EXCLUDED else body["review"]["diagnostic"]
+        kind = account.kind if account.kind in error_kinds.EXCLUDED else review_outcome.INVALID
+        return Made(body, account.outputs, records.UNUSABLE, f"{kind}: {why}"[:400])
     return Made(body, account.outputs)

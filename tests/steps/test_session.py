@@ -53,6 +53,10 @@ def lower(context: Context) -> Record:
 
 @pytest.fixture
 def offered(context: Context) -> Record:
+    return skill_of(context)
+
+
+def skill_of(context: Context) -> Record:
     job = job_of("skill", context, {"skills": ["greeting"], "overlay": False}, {"greeting/SKILL.md": SKILL.encode()})
     return record("skill", skill.make(job, context))
 

@@ -14,7 +14,7 @@ from bench.effects.cassette_author import authored
 from bench.effects.context import Context, Made
 from bench.effects.sessions import prompts
 from tests.steps.making import context_at
-from tests.steps.test_session import MODEL, USAGE, changed, nothing_left, play, record, template_of
+from tests.steps.test_session import MODEL, USAGE, changed, nothing_left, play, record, skill_of, template_of
 
 TASK = "Make greet.py greet the world."
 PLAN = f"/workspace/{phases.PLAN_FILE}"
@@ -35,12 +35,12 @@ def lower(context: Context) -> Record:
     return template_of(context, {"greet.py": b"print('hello')\n"})
 
 
-def tape(**commands: Any) -> bytes:
+def tape(skills: tuple[str, ...] = (), **commands: Any) -> bytes:
     said = []
     for phase, command in commands.items():
         turns = [{"text": "On it.", "commands": [command], "usage": USAGE}]
         prompt = prompts.of_phase(phase, TASK, NAMES)
-        said.append({"prompt": prompt, "turns": turns, "final": {"text": "Done.", "usage": USAGE}})
+        said.append({"prompt": prompt, "skills": list(skills), "turns": turns, "final": {"text": "Done.", "usage": USAGE}})
     return authored(MODEL, "anthropic", said)
 
 
@@ -121,6 +121,44 @@ def test_a_review_that_touches_the_workspace_is_no_evidence(context: Context, lo
     made = phased(context, lower, ["review"], review=f"echo x > left-behind; echo '{json.dumps(REVIEW)}' > {OUT}")
     assert (made.state, made.body["error_kind"]) == (records.UNUSABLE, "review-evidence-invalid")
     assert "left-behind" in made.body["error_detail"]
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        ("true", review_artifact.NEVER_WRITTEN),
+        (f"echo x > left-behind; echo '{json.dumps(REVIEW)}' > {OUT}", "workspace-changed"),
+    ],
+)
+def test_a_review_that_is_none_is_unusable_whatever_came_first(
+    context: Context, lower: Record, command: str, fault: str
+) -> None:
+    # Else it is stored as final, never bought again and reused, or scored although the workspace was touched.
+    params = {"prompt": TASK, "phases": ["review"], "expected_skills": {"review": "greeting"}}
+    made = play(
+        context, {"template": lower, "skill": skill_of(context)}, tape(review=command, skills=("greeting",)), **params
+    )
+    assert made.body["error_kind"] == "skill-not-invoked"
+    assert made.body["review"]["fault"] == fault
+    assert made.body["review_evidence_valid"] is False
+    assert made.state == records.UNUSABLE
+    assert made.reason is not None
+    assert made.reason.startswith("review-evidence-invalid: ")
+
+
+SETUP = "mkdir -p ~/.local/bin && echo made > ~/.local/bin/tool && echo made > /tmp/tool && mkfifo ~/fifo"
+PLANT = "mkdir -p ~/.claude && echo obey > ~/.claude/CLAUDE.md; echo x > /tmp/note; rm -r ~/.local"
+LOOK = (
+    "test -f ~/.local/bin/tool && test -f /tmp/tool && test ! -e /tmp/note && test ! -e ~/.claude && echo fresh > greet.py"
+)
+
+
+def test_each_phase_begins_with_the_homes_of_the_setup(context: Context, lower: Record) -> None:
+    # Else the planning session configures the client of the working one: memory, agents and settings lie in the home.
+    params = {"prompt": TASK, "phases": ["plan", "work"], "expected_skills": {}, "setup": SETUP}
+    made = play(context, {"template": lower}, tape(plan=f"{PLANT}; {WRITE_PLAN}", work=LOOK), **params)
+    assert (made.state, made.body["error_detail"]) == (records.FINAL, None)
+    assert [entry.data for entry in changed(context, made).entries] == [b"fresh\n"]
 
 
 def test_gold_hands_in_the_reference_review(context: Context, lower: Record) -> None:

@@ -74,6 +74,13 @@ class Account:
         else:
             self.diagnostics.append(f"{kind}: {detail}")
 
+    def spoiled(self, fault: str, text: str) -> None:
+        """The review is no evidence, whatever else came first: a missing or malformed one, a workspace that was changed."""
+        assert self.review is not None, "a review was looked for"
+        if self.review["diagnostic"] is None:
+            self.review |= {"diagnostic": text, "fault": fault}
+        self.fail("review-evidence-invalid", fault if fault == "workspace-changed" else f"review-{fault}", text)
+
     def played(self, phase: Phase) -> None:
         """Take in a phase: its outputs come after those of the phases before it."""
         self.phases.append(phase)

@@ -23,7 +23,7 @@ from bench.effects.hosted.running import Place
 from bench.effects.sandbox import HOME, WORKSPACE, Bind, Finished, Workspace, runner
 from bench.effects.sessions import handed_in, playing
 from bench.effects.sessions.handed_in import Taken
-from bench.effects.sessions.playing import CALIBRATION_S
+from bench.effects.sessions.playing import CALIBRATION_S, Homes
 from bench.effects.sessions.shown import Shown
 from bench.effects.trees import Entry
 from bench.errors import StepFailed
@@ -51,6 +51,10 @@ class Ground(Protocol):
 
     def setup(self, command: str, seconds: float) -> Finished:
         """Run a task's setup."""
+        ...
+
+    def keep_homes(self) -> None:
+        """Before the first of several phases: each of them begins with the homes as they are now. Raises StepFailed."""
         ...
 
     def seen(self) -> Changes:
@@ -91,6 +95,7 @@ class Sandboxed:
         self.backing = runner.choose_backing(context.scratch)
         self.folder = self._layers / HANDED_IN
         self._workspace = Workspace(staged.template, self._layers / "upper", self.backing)
+        self._homes: Homes | None = None
 
     def prepare(self) -> None:
         """Layers and homes."""
@@ -109,12 +114,18 @@ class Sandboxed:
         """In the sandbox."""
         return playing.setup(self._table, command, seconds)
 
+    def keep_homes(self) -> None:
+        """Aside, in the layers."""
+        self._homes = Homes(self._table)
+
     def seen(self) -> Changes:
         """Through the merged view."""
         return changes.collect(self._workspace, cancel=self._context.cancel)
 
     def room(self, shown: Shown, limits: Mapping[str, Any], hand_in: str | None, env: Mapping[str, str]) -> Room:
         """A sandbox in the session's layers."""
+        if self._homes is not None:
+            self._homes.restore()
         writable = (Bind(handed_in.lay(self.folder), hand_in),) if hand_in else ()
         return playing.room(self._table, shown, limits, writable, env)
 
@@ -164,6 +175,10 @@ class Hosted:
     def setup(self, command: str, seconds: float) -> Finished:
         """On the host, while the copy can be written to."""
         return running.run(self._place, ("sh", "-c", command), seconds=seconds, cancel=self._context.cancel)
+
+    def keep_homes(self) -> None:
+        """Not on the host, where only reviews take place, which have one phase."""
+        raise StepFailed("a session of several phases needs the sandbox", remedy="leave sandbox= out")
 
     def seen(self) -> Changes:
         """Content against content; from the first look on, the repository too."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from bench.effects import git
+from bench.effects import files, git
 from bench.effects.context import Context
 from bench.effects.engines import Room
 from bench.effects.grading.staging import Stage
@@ -14,7 +17,7 @@ from bench.effects.redact import host_paths
 from bench.effects.sandbox import Bind, Finished, Limits, Spec, Workspace, runner
 from bench.effects.sandbox.pump import Watch
 from bench.effects.sessions.shown import Shown
-from bench.errors import Cancelled
+from bench.errors import Cancelled, StepFailed
 
 CALIBRATION_S = 600.0
 """Seconds for an engine without a session limit of its own: nop and gold."""
@@ -30,8 +33,8 @@ class Table:
 
 
 def table(context: Context, workspace: Workspace, staged: Stage) -> Table:
-    """Homes that last from setup to the last phase, the task's own mounts and dependencies."""
-    homes = {name: workspace.upper.parent / name for name in ("home", "tmp")}
+    """Homes that the setup and the first phase share, the task's own mounts and dependencies."""
+    homes = _homes(workspace)
     for path in homes.values():
         path.mkdir(parents=True, exist_ok=True)
     plain = Spec((), workspace, readonly=staged.mounts, home=homes["home"], tmp=homes["tmp"])
@@ -51,6 +54,43 @@ def setup(table: Table, command: str, seconds: float) -> Finished:
     """Run a task's setup."""
     spec = replace(table.plain, argv=("sh", "-c", command), limits=Limits(seconds=seconds))
     return runner.run(spec, cancel=table.context.cancel)
+
+
+class Homes:
+    """The homes as the setup left them, put back before every phase. Else one phase could configure the client of the next
+    (its memory, agents and settings lie in the home), or leave it notes beside the plan."""
+
+    def __init__(self, table: Table) -> None:
+        """Raises StepFailed."""
+        self._homes = _homes(table.workspace)
+        self._kept = table.workspace.upper.parent / "kept"
+        for name, path in self._homes.items():
+            _copy(path, self._kept / name)
+
+    def restore(self) -> None:
+        """Before a phase. Raises StepFailed."""
+        for name, path in self._homes.items():
+            files.remove_tree(path)
+            _copy(self._kept / name, path)
+
+
+def _homes(workspace: Workspace) -> dict[str, Path]:
+    return {name: workspace.upper.parent / name for name in ("home", "tmp")}
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=_special)
+    except OSError as error:  # shutil.Error too
+        raise StepFailed(f"what the setup left in its home cannot be kept: {error.strerror or error.args[0]}") from None
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not _plain(Path(folder, name).lstat().st_mode)]
+
+
+def _plain(mode: int) -> bool:
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
 
 
 def room(table: Table, shown: Shown, limits: Mapping[str, Any], writable: tuple[Bind, ...], env: Mapping[str, str]) -> Room:
