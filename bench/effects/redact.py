@@ -41,13 +41,15 @@ _KEYS = {
     "credentials",
 }
 _PATTERNS = [
-    (re.compile(r"sk-[A-Za-z0-9_-]{16,}"), HIDDEN),
+    (re.compile(r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{16,}"), HIDDEN),  # not in `task-management-dashboard`
     (re.compile(r"\bgh[a-z]_[A-Za-z0-9]{16,}"), HIDDEN),
     (re.compile(r"\bgithub_pat_[A-Za-z0-9_]{16,}"), HIDDEN),
     (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), HIDDEN),
     (re.compile(r"\bAKIA[0-9A-Z]{16}\b"), HIDDEN),
     (re.compile(r"\bAIza[0-9A-Za-z_-]{30,}"), HIDDEN),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}"), r"\1 " + HIDDEN),
+    (re.compile(r"(?i)(authorization\W{1,8}f?\W{0,3}(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{4,}"), r"\1" + HIDDEN),
+    # Without the header's name only what no word looks like: `a basic implementation` stays.
+    (re.compile(r"(?i)\b(bearer|basic)\s+(?=[a-z._~+/=-]*(?:[0-9]|\.[a-z_-]+\.))[A-Za-z0-9._~+/=-]{16,}"), r"\1 " + HIDDEN),
     (re.compile(r"(?<=://)[^/\s:@'\"]{1,200}:[^/\s@'\"]{1,200}(?=@)"), HIDDEN),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), HIDDEN),
 ]

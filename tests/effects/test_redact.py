@@ -44,6 +44,26 @@ def test_secrets_are_known_by_their_form(secret: str) -> None:
     assert shown.endswith(" after")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a basic implementation of the parser",
+        "Basic authentication is off; the bearer presented nothing",
+        "cat src/task-management-dashboard.py disk-utilization-report-monthly flask-sqlalchemy-migrations",
+    ],
+)
+def test_ordinary_words_are_no_secrets(text: str) -> None:
+    # A recorded `cat src/task-management-dashboard.py` would be replayed as another command.
+    assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "header", ["Authorization: Basic abcdef==", '"Authorization": f"Bearer abcdef"', "authorization=token abcd"]
+)
+def test_what_an_authorization_header_holds_is_hidden_whatever_it_looks_like(header: str) -> None:
+    assert "abcd" not in Redactor().text(header)
+
+
 def test_a_secret_that_was_set_with_a_line_end_is_hidden_within_a_line() -> None:
     assert Redactor(["planted-secret\n"]).text("a planted-secret b") == f"a {HIDDEN} b"
 
