@@ -122,7 +122,7 @@ def task_health():
 def task_promotion():
     """whether a candidate replaces its incumbent: promotion.json, with every check and its number"""
     for name, params, needs, hints in promotions.rows(PIPELINE):
-        needs |= canaries.needs(PIPELINE, params["suite"], params["candidate"])
+        needs |= canaries.needs(PIPELINE, params["suite"], [candidate for _, candidate in params["pairs"]])
         yield step("promotion", name, params, needs=needs, hints=hints)
 
 

@@ -23,7 +23,8 @@ MARGIN = 2
 """More tasks' runs solved that promote by themselves; one is noise."""
 RULE = (
     "insufficient unless every gated task has the same number of valid runs of both arms, at least min_runs, none excluded, "
-    "and the metric; keep if a gated task is solved less often, if the candidate does not solve it every time although the "
+    "and the metric, measured and not 0 in the incumbent (a cost of 0 is a free model's, and in either arm no measure of "
+    "anything); keep if a gated task is solved less often, if the candidate does not solve it every time although the "
     "incumbent did once or a skill was never loaded, or if the metric is worse by more than max_task_regression_pct (on a "
     "task that neither arm solves: max_failed_task_regression_pct); promote if two more runs are solved in all, or if the "
     "median improvement of the gated tasks reaches min_improvement_pct"

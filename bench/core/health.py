@@ -32,8 +32,9 @@ def with_canaries(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, 
     that did not. A candidate is its own canary, and a canary that was not run says nothing of anything.
     """
     found = {}
+    spoken = reused(arms, canaries)
     for name, arm in arms.items():
-        sung = medians.attempts(canaries.get(name, ())) if arm["role"] != "candidate" else []
+        sung = medians.attempts(canaries[name]) if name in spoken else []
         found[name] = dict(arm) | (_beside(arm, counters(sung)) | {"canaries": len(sung)} if sung else {})
     return found
 
@@ -48,6 +49,18 @@ def _beside(arm: Mapping[str, Any], sung: Mapping[str, Any]) -> dict[str, Any]:
         "admissible": sung["admissible"],
         "health_reasons": dict(sorted((Counter(sung["health_reasons"]) + Counter(arm["health_reasons"])).items())),
     }
+
+
+def reused(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> set[str]:
+    """Arms whose rows that worked may all be reused: those that canaries speak for."""
+    return {
+        name for name, arm in arms.items() if arm["role"] != "candidate" and medians.attempts(canaries.get(name, ()))
+    }
+
+
+def failed(row: Row) -> bool:
+    """Whether a row counts as a failure, of execution or of evidence."""
+    return error_kinds.execution_failed(row) or error_kinds.evidence_failed(row)
 
 
 def counters(rows: Sequence[Row]) -> dict[str, Any]:

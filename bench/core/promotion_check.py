@@ -130,6 +130,8 @@ def _sides(document: Document) -> Iterator[str]:
             yield f"{where}: planned is not the number of its runs"
         if side["resolved"] > side["valid_runs"]:
             yield f"{where}: more runs resolved than are valid"
+        if not side["resolved_fresh"] <= side["resolved"] or side["fresh_attempts"] not in (0, side["runs"]):
+            yield f"{where}: its fresh attempts are neither all of its runs nor none"
         if side["valid_runs"] != sum(run["valid"] for run in side["evidence"]):
             yield f"{where}: valid_runs is not the number of its valid runs"
         if side["attempts"] != sum(run["attempts"] for run in side["evidence"] if run["state"] != NOT_RUN):

@@ -6,7 +6,7 @@ with it: models, efforts, contents of inputs, every session and cell. Nothing is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,31 +56,41 @@ def measured(cell: Record | None, session: Record | None) -> Measured:
 
 
 def pairs(
-    aggregate: Mapping[str, Any], found: Mapping[Where, Measured], tasks: Sequence[tuple[str, str]], arms: tuple[str, str]
+    aggregate: Mapping[str, Any],
+    found: Mapping[Where, Measured],
+    tasks: Sequence[tuple[str, str]],
+    arms: tuple[str, str],
+    reused: Collection[str] = (),
 ) -> list[Pair]:
-    """One pair per selected task (id, class), in their order. `arms` are (incumbent, candidate)."""
+    """One pair per selected task (id, class), in their order. `arms` are (incumbent, candidate); of those that
+    are `reused` only rows that failed are fresh (`health`)."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in aggregate["rows"]:
         rows.setdefault((row["task"], row["arm"]), []).append(row)
-    return [Pair(task, cls, *(side(rows.get((task, arm), []), found) for arm in arms)) for task, cls in tasks]
+    return [
+        Pair(task, cls, *(side(rows.get((task, arm), []), found, fresh=arm not in reused) for arm in arms))
+        for task, cls in tasks
+    ]
 
 
-def side(rows: Sequence[Row], found: Mapping[Where, Measured]) -> dict[str, Any] | None:
-    """One arm on one task, or None without rows. The order of rows decides nothing."""
+def side(rows: Sequence[Row], found: Mapping[Where, Measured], *, fresh: bool = True) -> dict[str, Any] | None:
+    """One arm on one task, or None without rows. The order of rows decides nothing; where it is not `fresh`, only its
+    failures are new."""
     if not rows:
         return None
     rows = sorted(rows, key=lambda row: row["run"])
-    counted, begun, good = medians.counts(rows, rows), medians.attempts(rows), medians.valid(rows)
+    new = rows if fresh else [row for row in rows if health.failed(row)]
+    counted, begun, good = medians.counts(rows, new), medians.attempts(rows), medians.valid(rows)
     known = {row["run"]: found.get(where(row), Measured(False)) for row in rows}
     names = {
         "valid_runs": counted["valid"],
         "excluded_runs": counted["excluded"],
-        **{name: counted[name] for name in ("planned", "runs", "not_run", "resolved", "error_kinds")},
+        **{name: counted[name] for name in ("planned", "runs", "not_run", "resolved", "resolved_fresh", "error_kinds")},
     }
     return (
         {name: rows[0][name] for name in ("task", "class", "arm", "role")}
         | names
-        | health.counters(rows)
+        | health.counters(new)
         | medians.summary(rows)
         | {
             "attempts": sum(known[row["run"]].attempts for row in begun),

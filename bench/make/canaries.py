@@ -8,7 +8,7 @@ one of those sessions and costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import bench.layout as layout
@@ -47,12 +47,12 @@ def rows(pipeline: Pipeline) -> Iterator[Canary]:
             )
 
 
-def needs(pipeline: Pipeline, suite: str, candidate: str | None = None) -> dict[str, str]:
-    """The canaries of a suite, or of one of its candidates, by role, as those take them that judge the measurement."""
+def needs(pipeline: Pipeline, suite: str, candidates: Collection[str] | None = None) -> dict[str, str]:
+    """The canaries of a suite, or of some of its candidates, by role, as those take them that judge the measurement."""
     return {
         f"{KIND}/{arm.name}/{of.name}": layout.record(KIND, _name(suite, of, arm))
         for of, arm, _ in _asked(pipeline, suite)
-        if candidate in (None, of.name)
+        if candidates is None or of.name in candidates
     }
 
 

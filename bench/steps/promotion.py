@@ -69,11 +69,12 @@ def document(job: Job, context: Context) -> dict[str, Any]:
     """promotion.json from the step's inputs and the store alone."""
     given, params = job.inputs.get("aggregate"), job.params
     aggregate = given.body if given is not None and given.state == FINAL else EMPTY
-    judged = health.of_aggregate(aggregate, canary.rows(job.inputs, aggregate["arms"]))
+    canaries = canary.rows(job.inputs, aggregate["arms"])
+    judged, reused = health.of_aggregate(aggregate, canaries), health.reused(aggregate["arms"], canaries)
     found = _measured(aggregate, params, context.store)
     facts = promotion_facts.facts(aggregate, judged, found, params)
     tasks = [(task["id"], task["class"]) for task in params["tasks"]]
-    pairs = {arms[1]: promotion_sides.pairs(aggregate, found, tasks, (arms[0], arms[1])) for arms in params["pairs"]}
+    pairs = {arms[1]: promotion_sides.pairs(aggregate, found, tasks, (arms[0], arms[1]), reused) for arms in params["pairs"]}
     compared = {arms[1]: _compared(aggregate, found, params, (arms[0], arms[1])) for arms in params["pairs"]}
     return promotion.build(params, facts, pairs, compared, _bound(job, context, pairs[params["candidate"]]))
 

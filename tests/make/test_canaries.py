@@ -43,6 +43,8 @@ def test_a_new_candidate_is_met_by_one_fresh_session_of_the_reused_arm(promoted:
     assert "stands_for" not in canary["body"]
     assert canary["key"] != promoted.record("artifacts/sessions/tiny/add/incumbent/0.json")["key"]
     assert fresh(promoted) == 1
+    [decision] = promoted.record("artifacts/reports/tiny/promotion.json")["decisions"]
+    assert [decision["tasks"][0][arm]["fresh_attempts"] for arm in ("incumbent", "candidate")] == [0, 3]
     for text in reports(promoted):
         assert "1 of 1 fresh attempts admissible (its canaries: all else is reused)" in text
         assert "incumbent on add, for the candidate candidate: a session that worked; $0.00" in text

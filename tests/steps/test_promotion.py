@@ -93,6 +93,20 @@ def test_a_run_whose_oracle_could_not_be_asked_is_decided_and_looked_at_no_furth
     assert document["evidence"]["lost"] == []
 
 
+def test_rows_that_are_reused_are_no_fresh_attempts(evidence: Evidence) -> None:
+    """Spec 2.2: an arm that a canary speaks for has no fresh row; all that it solved is still counted."""
+    canary = evidence.record("canary", "demo/candidate/incumbent", {"ok": True})
+    _, document = make(evidence, {"aggregate": evidence.aggregated(), "canary/incumbent/candidate": canary})
+    assert promotion_check.faults(document) == []
+    for row in document["decisions"][0]["tasks"]:
+        before, now = row["incumbent"], row["candidate"]
+        assert (before["runs"], before["fresh_attempts"], before["admissible"], before["resolved_fresh"]) == (3, 0, 0, 0)
+        assert (now["fresh_attempts"], now["resolved_fresh"]) == (3, now["resolved"])
+    assert any(row["incumbent"]["resolved"] for row in document["decisions"][0]["tasks"])
+    _, document = make(evidence, {"aggregate": evidence.aggregated()})
+    assert {row["incumbent"]["fresh_attempts"] for row in document["decisions"][0]["tasks"]} == {3}
+
+
 def skill(evidence: Evidence, arm: str, files: dict[str, bytes]) -> Record:
     tree = trees.pack([Entry(path, "100644", data) for path, data in files.items()])
     body = {"skills": [], "digest": digest.of_bytes(tree)}
