@@ -27,6 +27,7 @@ def checks(pairs: Sequence[Pair], facts: Facts, policy: Policy) -> list[Check]:
     """Every rule, in a fixed order. `facts`: see `promotion_facts`."""
     sides = [side for pair in pairs for side in (pair.incumbent, pair.candidate) if side is not None]
     return [
+        _selection(facts),
         _sweep(facts),
         *_calibration(pairs, facts),
         *_arms(facts),
@@ -42,6 +43,13 @@ def checks(pairs: Sequence[Pair], facts: Facts, policy: Policy) -> list[Check]:
 
 def _refused(check: str, task: str | None, value: Any, threshold: Any, good: bool, why: str) -> Check:
     return Check(check, task, value, threshold, Verdict.PASS if good else Verdict.INSUFFICIENT, why)
+
+
+def _selection(facts: Facts) -> Check:
+    """What was left out could have shown that the rest proves nothing: a task is broken, an arm unusable, a pair worse."""
+    left = facts["left_out"]
+    why = f"the command line leaves out of the suite's file: {', '.join(left[:5])}" + (" …" if len(left) > 5 else "")
+    return _refused("selection", None, left, [], not left, why)
 
 
 def _sweep(facts: Facts) -> Check:

@@ -53,9 +53,7 @@ def _beside(arm: Mapping[str, Any], sung: Mapping[str, Any]) -> dict[str, Any]:
 
 def reused(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> set[str]:
     """Arms whose rows that worked may all be reused: those that canaries speak for."""
-    return {
-        name for name, arm in arms.items() if arm["role"] != "candidate" and medians.attempts(canaries.get(name, ()))
-    }
+    return {name for name, arm in arms.items() if arm["role"] != "candidate" and medians.attempts(canaries.get(name, ()))}
 
 
 def failed(row: Row) -> bool:

@@ -14,24 +14,28 @@ from bench.core import gate, gate_evidence, gate_implementation, gate_review, ga
 from bench.core.gate import Judged, Pair, Policy
 
 SCHEMA = 6
-REVIEW = "review"
 ORIGIN = "manual-initial-overlay"
 WARNING = "counted by the engine for its main loop only; what its helpers used is not in it"
 
 Document = Mapping[str, Any]
 
 
-def policy(profile: str, thresholds: Mapping[str, Any]) -> dict[str, Any]:
-    """The policy that a decision is bound to: the suite's thresholds, and the rule in words."""
-    rule = gate_review.RULE if profile == REVIEW else gate_implementation.RULE
+def reviews(bound: Policy) -> bool:
+    """Whether a policy is that of an arm that reviews: the metric says so, and only there it is that of reviews."""
+    return bool(bound["metric"] == gate_review.METRIC)
+
+
+def policy(thresholds: Mapping[str, Any]) -> dict[str, Any]:
+    """The policy that a decision is bound to: the thresholds of the arm's gate, and its rule in words."""
+    rule = gate_review.RULE if reviews(thresholds) else gate_implementation.RULE
     return dict(thresholds) | {"quality_rule": rule}
 
 
 def decide(
-    profile: str, pairs: Sequence[Pair], facts: Mapping[str, Any], bound: Policy, statistics: Mapping[str, Any] | None
+    pairs: Sequence[Pair], facts: Mapping[str, Any], bound: Policy, statistics: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The computed part of one decision: decision, reasons, checks, tasks and the set's numbers."""
-    judged: Judged = (gate_review if profile == REVIEW else gate_implementation).judge(pairs, bound)
+    judged: Judged = (gate_review if reviews(bound) else gate_implementation).judge(pairs, bound)
     checks = [*gate_evidence.checks(pairs, facts, bound), *judged.checks]
     checks = gate_statistics.held(checks, statistics, bound)
     return {
@@ -54,13 +58,14 @@ def build(
 
     `params` are the step's (`bench.steps.promotion`), `pairs` and `statistics` come by candidate arm, `bound` are the
     fields that other records supply: selected_tasks, ce_plugin, candidate_overlay_digest, target_base_digests, inputs.
+    Each arm is judged on its own tasks by its own gate: an overlay may touch skills that review and skills that work.
     """
-    rules = policy(params["profile"], params["thresholds"])
+    rules = {candidate: policy(params["thresholds"][candidate]) for _, candidate in params["pairs"]}
     decisions = []
     for incumbent, candidate in params["pairs"]:
-        made = decide(params["profile"], pairs[candidate], facts, rules, statistics[candidate])
+        made = decide(pairs[candidate], facts, rules[candidate], statistics[candidate])
         said = {"candidate_arm": candidate, "incumbent_arm": incumbent, "statistics": statistics[candidate]}
-        decisions.append(said | _named(params["profile"], pairs[candidate], facts, rules) | made)
+        decisions.append(said | _named(pairs[candidate], facts, rules[candidate]) | made)
     return {
         "schema_version": SCHEMA,
         "suite": params["suite"],
@@ -75,7 +80,7 @@ def build(
         "candidate_origin": ORIGIN,
         "candidate_overlay": params["overlay"],
         "required_candidate_arms": [candidate for _, candidate in params["pairs"]],
-        "policy": {candidate: rules for _, candidate in params["pairs"]},
+        "policy": rules,
         "decisions": decisions,
         "evidence": dict(facts),
         **bound,
@@ -89,19 +94,19 @@ def recompute(document: Document) -> dict[str, Any]:
     Raises KeyError, TypeError, ValueError or AttributeError for a document of another form: see `promotion_check`.
     """
     made, every = [], []
-    profile, facts = document["profile"], document["evidence"]
+    facts = document["evidence"]
     for said in document["decisions"]:
         pairs = [Pair(row["task"], row["class"], row["incumbent"], row["candidate"]) for row in said["tasks"]]
         bound = document["policy"][said["candidate_arm"]]
-        made.append(_named(profile, pairs, facts, bound) | decide(profile, pairs, facts, bound, said["statistics"]))
+        made.append(_named(pairs, facts, bound) | decide(pairs, facts, bound, said["statistics"]))
         every += pairs
     return {"decision": gate.together([one["decision"] for one in made]), "decisions": made} | _asked(every)
 
 
-def _named(profile: str, pairs: Sequence[Pair], facts: Mapping[str, Any], rules: Policy) -> dict[str, Any]:
+def _named(pairs: Sequence[Pair], facts: Mapping[str, Any], rules: Policy) -> dict[str, Any]:
     """What a decision is about."""
     found = {"metric": rules["metric"], "model": _one(pairs, "models")}
-    return found if profile == REVIEW else found | {"metric_warning": _warning(rules["metric"], facts)}
+    return found if reviews(rules) else found | {"metric_warning": _warning(rules["metric"], facts)}
 
 
 def _asked(pairs: Sequence[Pair]) -> dict[str, Any]:

@@ -90,8 +90,11 @@ def _arms(document: Document) -> Iterator[str]:
     selected = [task["id"] for task in document["selected_tasks"]]
     if len(set(selected)) < len(selected):
         yield "selected_tasks names a task twice"
+    if any(not task["candidate_arms"] or set(task["candidate_arms"]) - set(required) for task in document["selected_tasks"]):
+        yield "selected_tasks has a task of no required arm"
     for one in document["decisions"]:
-        if [row["task"] for row in one["tasks"]] != selected:
+        asked = [task["id"] for task in document["selected_tasks"] if one["candidate_arm"] in task["candidate_arms"]]
+        if [row["task"] for row in one["tasks"]] != asked:
             yield f"{one['candidate_arm']}: its tasks are not the selected ones"
         ungated = [row["task"] for row in one["tasks"] if not row["gated"]]
         if one["ungated_tasks"] != ungated:
@@ -130,8 +133,8 @@ def _sides(document: Document) -> Iterator[str]:
             yield f"{where}: planned is not the number of its runs"
         if side["resolved"] > side["valid_runs"]:
             yield f"{where}: more runs resolved than are valid"
-        if not side["resolved_fresh"] <= side["resolved"] or side["fresh_attempts"] not in (0, side["runs"]):
-            yield f"{where}: its fresh attempts are neither all of its runs nor none"
+        if not side["admissible"] <= side["fresh_attempts"] <= side["runs"] or side["resolved_fresh"] > side["resolved"]:
+            yield f"{where}: more runs are fresh than there are"
         if side["valid_runs"] != sum(run["valid"] for run in side["evidence"]):
             yield f"{where}: valid_runs is not the number of its valid runs"
         if side["attempts"] != sum(run["attempts"] for run in side["evidence"] if run["state"] != NOT_RUN):

@@ -42,13 +42,17 @@ def targets(
     for path, new in overlay.items():
         if new == base[path]:
             continue
-        skill, _, inner = path.partition("/")
-        places = [homes[skill]]
-        places += [f"{m.folder}/{skill}" for m in mirrors if m.skills is None or skill in m.skills]
-        for place in places:
-            target = Target(f"{place}/{inner}", base[path], new)
+        for place in places(path, homes, mirrors):
+            target = Target(place, base[path], new)
             if found.setdefault(target.path, target) is not target:
                 raise ApplyFailed("is named twice, as a skill and as a mirror or by two mirrors", where=target.path)
     if not found:
         raise ApplyFailed("NOT PROMOTED: the overlay changes nothing", where=skills.OVERLAY)
     return [found[path] for path in sorted(found)]
+
+
+def places(path: str, homes: Mapping[str, str], mirrors: Sequence[Mirror]) -> list[str]:
+    """Where `<skill>/<path>` lies in the working tree: in the skill's own directory, then in each mirror that carries it."""
+    skill, _, inner = path.partition("/")
+    folders = [homes[skill], *(f"{m.folder}/{skill}" for m in mirrors if m.skills is None or skill in m.skills)]
+    return [f"{folder}/{inner}" for folder in folders]

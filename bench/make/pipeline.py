@@ -36,10 +36,13 @@ class Pipeline:
         self.written = load_suites(self.workspace)
         """Suites as their files say, without the command line's variables."""
         self.named = variables.named_suites(argv, self.written)
+        self._whole: dict[str, Suite] = {}
         self.suites: dict[str, Suite] = {}
         self.matrices: dict[str, Matrix] = {}
         for name, suite in self.written.items():
-            self.suites[name], self.matrices[name] = variables.apply(suite, given if name in self.named else {}, root)
+            mine = given if name in self.named else {}
+            self._whole[name] = variables.lay(suite, mine, root)
+            self.suites[name], self.matrices[name] = variables.apply(self._whole[name], mine)
         self.prices = load_prices(self.workspace)
         self._locks: dict[str, locks.Lock] = {}
 
@@ -52,16 +55,12 @@ class Pipeline:
         """Raise CorpusError for a suite that is about to run and cannot."""
         for name in names:
             matrix.check_ready(self.suites[name], self.matrices[name].arms)
-            if not self._laid(name):  # `overlay=` was checked when it chose the arms
-                overlays.check(self.root, self.suites[name].arms, self.written[name])
+            overlays.check(self.root, self.suites[name].arms, self.whole(name))
             plugged.check(self.root, self.matrices[name].arms)
 
     def whole(self, name: str) -> Suite:
-        """A suite with all of its arms: those of its file whatever `arms=` leaves out, or those that `overlay=` chooses."""
-        return self.suites[name] if self._laid(name) else self.written[name]
-
-    def _laid(self, name: str) -> bool:
-        return overlays.VARIABLE in self.given and name in self.named
+        """A suite as its file says, whatever the command line leaves out; with the arms that `overlay=` chooses."""
+        return self._whole[name]
 
     def lock(self, suite: str) -> locks.Lock:
         """What `doit relock` resolved for a suite."""

@@ -12,9 +12,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import bench.layout as layout
+from bench.core import promotion_scope
 from bench.core.lock import source_id
 from bench.core.suite import Arm, Suite, Task
-from bench.make.pipeline import Pipeline
+from bench.make.pipeline import Pipeline, uses_assets
 
 CANDIDATE, COMPARATOR = "candidate", "comparator"
 
@@ -53,24 +54,34 @@ def _required(suite: Suite, candidate: str) -> list[Arm]:
 
 
 def _params(pipeline: Pipeline, name: str, candidate: str) -> dict[str, Any]:
-    suite, chosen = pipeline.suites[name], pipeline.matrices[name]
-    own = suite.arm(candidate)
-    # An arm that `arms=` leaves out has no runs, and one without runs is insufficient.
-    required = _required(pipeline.whole(name), candidate)
-    thresholds = {key: value for key, value in suite.promotion.items() if key != "acknowledge"}
+    # What a decision rests on is read in the file: what the command line leaves out of it has no runs, and is named.
+    suite, whole = pipeline.suites[name], pipeline.whole(name)
+    required = _required(whole, candidate)
     return {
         "suite": name,
         "profile": suite.profile,
         "candidate": candidate,
         "pairs": [[arm.of, arm.name] for arm in required],
-        "comparators": [arm.name for arm in suite.arms if arm.role == COMPARATOR],
-        "tasks": [_binding(task) for task in chosen.tasks if any(arm.runs(task.id) for arm in required)],
-        "thresholds": thresholds,
+        "comparators": [arm.name for arm in whole.arms if arm.role == COMPARATOR],
+        "tasks": [
+            _binding(task) | {"candidate_arms": [arm.name for arm in required if arm.runs(task.id)]}
+            for task in promotion_scope.tasks(whole, required, expensive=suite.expensive)
+        ],
+        "thresholds": {arm.name: promotion_scope.thresholds(suite, arm) for arm in required},
+        "left_out": [told for said in left_out(pipeline, name, candidate).values() for told in said],
         "acknowledge": sorted(suite.promotion.get("acknowledge", ())),
         "max_age_days": suite.limits.max_age_days,
-        "overlay": _relative(own.overlay),
+        "overlay": _relative(suite.arm(candidate).overlay),
         "homes": {PurePosixPath(skill).name: f"{layout.CORPUS}/{skill}" for arm in required for skill in arm.skills},
+        "mirrors": [[m.folder, None if m.skills is None else sorted(m.skills)] for m in suite.mirrors],
     }
+
+
+def left_out(pipeline: Pipeline, name: str, candidate: str) -> dict[str, list[str]]:
+    """{variable: what it leaves out} of what the suite's file has for the decision on a candidate."""
+    whole = pipeline.whole(name)
+    pairs = [(str(arm.of), arm.name) for arm in _required(whole, candidate)]
+    return promotion_scope.left_out(whole, pipeline.suites[name], pairs)
 
 
 def _relative(overlay: str | None) -> str | None:
@@ -86,7 +97,7 @@ def _needs(pipeline: Pipeline, name: str, params: dict[str, Any]) -> dict[str, s
         if arm.name in involved:
             needs[f"skill/{arm.name}"] = pipeline.skill_record(name, arm)
     wanted = {task["id"] for task in params["tasks"]}
-    for task in suite.tasks:
+    for task in pipeline.matrices[name].tasks:
         if task.id in wanted:
             needs |= _of_task(pipeline, suite, task)
     return needs
@@ -97,6 +108,7 @@ def _of_task(pipeline: Pipeline, suite: Suite, task: Task) -> dict[str, str | No
     return {
         f"oracle/{task.id}": layout.record("oracle", own) if task.oracle else None,
         f"template/{task.id}": layout.record("template", pipeline.source_name(suite, task)),
+        f"assets/{task.id}": layout.record("assets", own) if uses_assets(task) else None,
     }
 
 

@@ -39,10 +39,16 @@ def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
     return named or {name for name, suite in suites.items() if suite.default}
 
 
-def apply(suite: Suite, given: Mapping[str, str], root: Path) -> tuple[Suite, Matrix]:
-    """The suite with its overrides, and its selected cells. Raises UsageError for a bad value or name."""
+def lay(suite: Suite, given: Mapping[str, str], root: Path) -> Suite:
+    """The suite with a hand-made overlay and the arms that follow from it; as it is without one. Raises UsageError."""
+    if overlays.VARIABLE not in given:
+        return suite
+    return overlays.lay(suite, given[overlays.VARIABLE], root, given.get("arms"))
+
+
+def apply(suite: Suite, given: Mapping[str, str]) -> tuple[Suite, Matrix]:
+    """The suite that `lay` gave, with its overrides, and its selected cells. Raises UsageError for a bad value or name."""
     if overlays.VARIABLE in given:
-        suite = overlays.lay(suite, given[overlays.VARIABLE], root, given.get("arms"))
         given = {name: value for name, value in given.items() if name != "arms"}
     if given.get("sandbox") == UNSAFE and env.get("CI"):
         raise SandboxRefused(

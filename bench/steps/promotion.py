@@ -1,9 +1,9 @@
 """`promotion:<suite>/<candidate>`: whether a candidate replaces its incumbent, with every number. It fails nothing itself.
 
-inputs: aggregate, canary/<arm>/<candidate>…, skill/<arm>…, oracle/<task>…, template/<task>…; cells and sessions are found in
-the store by the keys that the aggregate holds. params: {suite, profile, candidate, pairs: [[incumbent, candidate]…],
-comparators, tasks: [binding…], thresholds, acknowledge, max_age_days, overlay, homes}. body {decision, reasons, lines, …},
-outputs {promotion}.
+inputs: aggregate, canary/<arm>/<candidate>…, skill/<arm>…, oracle/<task>…, template/<task>…, assets/<task>…; cells and
+sessions are found in the store by the keys that the aggregate holds. params: {suite, profile, candidate, pairs: [[incumbent,
+candidate]…], comparators, tasks: [binding with candidate_arms…], thresholds: {candidate: …}, left_out, acknowledge,
+max_age_days, overlay, homes, mirrors: [[directory, skills | null]…]}. body {decision, reasons, …}, outputs {promotion}.
 A record that a valid row names and the store does not hold leaves the step unusable, so that it looks again next time.
 """
 
@@ -11,13 +11,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.core import canary, gate_statistics, health, promotion, promotion_facts, promotion_sides, promotion_text, stats
+from bench.core import (
+    canary,
+    digest,
+    gate_statistics,
+    health,
+    promotion,
+    promotion_facts,
+    promotion_sides,
+    promotion_text,
+    skills,
+    stats,
+    targets,
+)
 from bench.core.gate import Pair
 from bench.core.promotion_sides import Measured, Where
 from bench.core.records import FINAL, UNUSABLE, Record
+from bench.core.suite import Mirror
 from bench.effects import trees
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
@@ -73,10 +86,12 @@ def document(job: Job, context: Context) -> dict[str, Any]:
     judged, reused = health.of_aggregate(aggregate, canaries), health.reused(aggregate["arms"], canaries)
     found = _measured(aggregate, params, context.store)
     facts = promotion_facts.facts(aggregate, judged, found, params)
-    tasks = [(task["id"], task["class"]) for task in params["tasks"]]
-    pairs = {arms[1]: promotion_sides.pairs(aggregate, found, tasks, (arms[0], arms[1]), reused) for arms in params["pairs"]}
-    compared = {arms[1]: _compared(aggregate, found, params, (arms[0], arms[1])) for arms in params["pairs"]}
-    return promotion.build(params, facts, pairs, compared, _bound(job, context, pairs[params["candidate"]]))
+    pairs, compared = {}, {}
+    for incumbent, candidate in params["pairs"]:
+        tasks = [(task["id"], task["class"]) for task in params["tasks"] if candidate in task["candidate_arms"]]
+        pairs[candidate] = promotion_sides.pairs(aggregate, found, tasks, (incumbent, candidate), reused)
+        compared[candidate] = _compared(aggregate, found, params, (incumbent, candidate))
+    return promotion.build(params, facts, pairs, compared, _bound(job, context, pairs))
 
 
 def _measured(aggregate: Mapping[str, Any], params: Mapping[str, Any], store: Store) -> dict[Where, Measured]:
@@ -94,7 +109,7 @@ def _compared(
     aggregate: Mapping[str, Any], found: Mapping[Where, Measured], params: Mapping[str, Any], arms: tuple[str, str]
 ) -> dict[str, Any] | None:
     """The statistics of a pair, or None where an arm has no rows."""
-    tasks = {task["id"] for task in params["tasks"]}
+    tasks = {task["id"] for task in params["tasks"] if arms[1] in task["candidate_arms"]}
     rows: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
     for row in aggregate["rows"]:
         if row["arm"] in rows and row["task"] in tasks:
@@ -103,23 +118,22 @@ def _compared(
     if not all(rows.values()):
         return None
     try:
-        return stats.compare(rows[arms[1]], rows[arms[0]], gate_statistics.measures(params["thresholds"]))
+        return stats.compare(rows[arms[1]], rows[arms[0]], gate_statistics.measures(params["thresholds"][arms[1]]))
     except ImportError:
         # Never without: what a decision says would depend on the machine that makes it.
         remedy = "install assay-bench anew; numpy and scipy are among its parts"
         raise MissingPart("numpy or scipy is not installed, and statistics need them", remedy=remedy) from None
 
 
-def _bound(job: Job, context: Context, pairs: list[Pair]) -> dict[str, Any]:
+def _bound(job: Job, context: Context, pairs: Mapping[str, Sequence[Pair]]) -> dict[str, Any]:
     """What other records say about tasks, overlay and plugin, and the content of every input."""
     params = job.params
-    incumbent = next(arms[0] for arms in params["pairs"] if arms[1] == params["candidate"])
-    before, now = (_skill(job, arm) for arm in (incumbent, params["candidate"]))
+    plugins = (found for arm in params["comparators"] if (found := _plugin(_skill(job, arm))))
     return {
-        "selected_tasks": [_binding(task, job, pair) for task, pair in zip(params["tasks"], pairs, strict=True)],
-        "ce_plugin": next((found for arm in params["comparators"] if (found := _plugin(_skill(job, arm)))), None),
-        "candidate_overlay_digest": now.body.get("digest") if now else None,
-        "target_base_digests": _bases(before, now, params["homes"], context.store),
+        "selected_tasks": [_binding(task, job, context.store, pairs) for task in params["tasks"]],
+        "ce_plugin": next(plugins, None),
+        "candidate_overlay_digest": _overlay(job),
+        "target_base_digests": _bases(job, context.store),
         "inputs": {role: record.content for role, record in sorted(job.inputs.items())},
     }
 
@@ -137,12 +151,30 @@ def _plugin(record: Record | None) -> dict[str, Any] | None:
     return {name: said[name] for name in ("name", "version", "manifest_digest")} | counted
 
 
-def _bases(before: Record | None, now: Record | None, homes: Mapping[str, str], store: Store) -> dict[str, str]:
-    """sha256 of the incumbent's bytes of every file that the candidate changes, by its path in the working tree."""
-    old, new = _files(before, store), _files(now, store)
-    changed = [path for path in sorted(old) if path in new and old[path] != new[path]]
-    placed = {path: f"{homes[path.partition('/')[0]]}/{path.partition('/')[2]}" for path in changed}
-    return {placed[path]: hashlib.sha256(old[path]).hexdigest() for path in changed}
+def _overlay(job: Job) -> str | None:
+    """One digest of the overlay's own files, wherever they are laid: the same for every arm that carries it."""
+    prefix = f"file:{skills.OVERLAY}/"
+    files = {
+        role.removeprefix(prefix).removeprefix(skills.INSTALLED): content
+        for _, candidate in job.params["pairs"]
+        if (record := _skill(job, candidate)) is not None
+        for role, content in record.inputs.items()
+        if role.startswith(prefix)
+    }
+    return digest.of("assay/overlay/1", files) if files else None
+
+
+def _bases(job: Job, store: Store) -> dict[str, str]:
+    """sha256 of the incumbents' bytes of every file that the overlay changes, by its paths in the working tree."""
+    mirrors = [Mirror(folder, None if carried is None else frozenset(carried)) for folder, carried in job.params["mirrors"]]
+    found: dict[str, str] = {}
+    for incumbent, candidate in job.params["pairs"]:
+        old, new = (_files(_skill(job, arm), store) for arm in (incumbent, candidate))
+        for path in old:
+            if path in new and old[path] != new[path]:
+                base = hashlib.sha256(old[path]).hexdigest()
+                found |= dict.fromkeys(targets.places(path, job.params["homes"], mirrors), base)
+    return found
 
 
 def _files(record: Record | None, store: Store) -> dict[str, bytes]:
@@ -151,16 +183,25 @@ def _files(record: Record | None, store: Store) -> dict[str, bytes]:
     return {entry.path: entry.data for entry in trees.entries_of(store.get(record.outputs["tree"].blob))}
 
 
-def _binding(task: Mapping[str, Any], job: Job, pair: Pair) -> dict[str, Any]:
+def _binding(task: Mapping[str, Any], job: Job, store: Store, pairs: Mapping[str, Sequence[Pair]]) -> dict[str, Any]:
     """What a task was, so that another one of the same name is not taken for it."""
-    oracle, template = job.inputs.get(f"oracle/{task['id']}"), job.inputs.get(f"template/{task['id']}")
-    known = pair.candidate["inputs"] if pair.candidate else {}
+    oracle, template, assets = (job.inputs.get(f"{kind}/{task['id']}") for kind in ("oracle", "template", "assets"))
     body: Mapping[str, Any] = oracle.body if oracle is not None else {}
+    sides = (pair.candidate for found in pairs.values() for pair in found if pair.task == task["id"])
+    known: Mapping[str, Any] = next((side["inputs"] for side in sides if side is not None), {})
+    depends = {name: assets.body.get(name) for name in ("distributions", "mounts")} if assets is not None else None
     return dict(task) | {
         "oracle_digest": oracle.content if oracle is not None else None,
         "oracle_command_digest": body.get("command_digest"),
         "oracle_manifest_digest": body.get("manifest_digest"),
-        "oracle_files": [{"target": f["target"], "digest": f["digest"], "size": f["bytes"]} for f in body.get("files", ())],
+        "oracle_files": [_sealed(file, oracle, store) for file in body.get("files", ())] if oracle is not None else [],
         "resolved_sha": template.body.get("commit") if template is not None else None,
         "sandbox_dependency_content_digest": next(iter(known.get("assets", ())), None),
+        "sandbox_dependency_manifest_digest": digest.of("assay/dependencies/1", depends) if depends else None,
     }
+
+
+def _sealed(file: Mapping[str, Any], oracle: Record, store: Store) -> dict[str, Any]:
+    """A sealed file by the digest that the reference gives, and by ours."""
+    sha256 = hashlib.sha256(store.get(oracle.outputs[f"file/{file['target']}"].blob)).hexdigest()
+    return {"target": file["target"], "sha256": sha256, "size": file["bytes"], "digest": file["digest"]}

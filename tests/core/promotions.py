@@ -70,22 +70,44 @@ def body(rows: Sequence[Row]) -> dict[str, Any]:
 
 def params(rows: Sequence[Row], profile: str, **more: Any) -> dict[str, Any]:
     """The step's parameters; thresholds as a suite's defaults unless given."""
-    gate = REVIEW if profile == "review" else IMPLEMENTATION
-    digest = "0" * 64
-    said = {"class": "bug", "prompt_digest": digest, "verify_digest": digest, "setup_digest": None, "expensive": False}
+    gate = (REVIEW if profile == "review" else IMPLEMENTATION) | more.pop("thresholds", {})
+    pairs = more.setdefault("pairs", [list(ARMS)])
+    candidates = [candidate for _, candidate in pairs]
+    bound = {name: value for name, value in gate.items() if name != "acknowledge"}
     return {
         "suite": "s",
         "profile": profile,
         "candidate": "candidate",
-        "pairs": [list(ARMS)],
         "comparators": [],
-        "tasks": [{"id": task} | said for task in dict.fromkeys(row["task"] for row in rows)],
-        "thresholds": gate | more.pop("thresholds", {}),
+        "tasks": [binding(task, candidates) for task in dict.fromkeys(row["task"] for row in rows)],
+        "thresholds": more.pop("by_arm", None) or dict.fromkeys(candidates, bound),
+        "left_out": [],
         "acknowledge": [],
         "max_age_days": 90,
         "overlay": "candidates/c",
         "homes": {},
+        "mirrors": [],
     } | more
+
+
+def binding(task: str, candidates: Sequence[str]) -> Row:
+    """A selected task, as the suite says it."""
+    texts = dict.fromkeys(("prompt_digest", "verify_digest"), "0" * 64) | {"setup_digest": None}
+    said = {"id": task, "class": "bug", "repo_identity": "r", "ref": None, "expensive": False, **texts}
+    return said | {"sandbox_copy": [], "sandbox_dependencies": [], "candidate_arms": list(candidates)}
+
+
+SEALED = dict.fromkeys(
+    (
+        "oracle_digest",
+        "oracle_command_digest",
+        "oracle_manifest_digest",
+        "resolved_sha",
+        "sandbox_dependency_content_digest",
+        "sandbox_dependency_manifest_digest",
+    )
+)
+"""What records say of a task, where there are none."""
 
 
 def document(
@@ -102,13 +124,12 @@ def document(
     given, whole = params(rows, profile, **more), body(rows)
     found = {promotion_sides.where(row): known() for row in rows} | dict(measured or {})
     facts = promotion_facts.facts(whole, health.of_aggregate(whole), found, given)
-    tasks = [(task["id"], task["class"]) for task in given["tasks"]]
-    pairs = {pair[1]: promotion_sides.pairs(whole, found, tasks, (pair[0], pair[1])) for pair in given["pairs"]}
+    pairs = {}
+    for incumbent, candidate in given["pairs"]:
+        tasks = [(task["id"], task["class"]) for task in given["tasks"] if candidate in task["candidate_arms"]]
+        pairs[candidate] = promotion_sides.pairs(whole, found, tasks, (incumbent, candidate))
     bound = {
-        "selected_tasks": [
-            task | {"oracle_digest": None, "oracle_command_digest": None, "oracle_manifest_digest": None, "oracle_files": []}
-            for task in given["tasks"]
-        ],
+        "selected_tasks": [task | SEALED | {"oracle_files": []} for task in given["tasks"]],
         "ce_plugin": None,
         "candidate_overlay_digest": None,
         "target_base_digests": {},

@@ -54,6 +54,13 @@ def test_a_task_without_calibration_is_noted_and_promotes() -> None:
     assert any("nothing proves" in reason for reason in found["decisions"][0]["reasons"])
 
 
+def test_a_decision_on_a_selection_is_shown_and_insufficient() -> None:
+    """Leaving out the task or the calibration that says no is no way to a promotion."""
+    found = document(rows(), left_out=["arm nop", "task c"])
+    assert refused(found) == {"selection"}
+    assert found["decisions"][0]["reasons"] == ["the command line leaves out of the suite's file: arm nop, task c"]
+
+
 def test_a_cell_that_did_not_run_anywhere_aborts_the_sweep() -> None:
     given = rows()
     held = {"task": "a", "class": "bug", "arm": "baseline", "role": "comparator", "run": 0, "state": "not_run"}

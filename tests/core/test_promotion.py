@@ -23,6 +23,11 @@ schema_version run_status generated_at evidence_expires_at benchmark_model propo
 candidate_overlay candidate_overlay_digest target_base_digests required_candidate_arms selected_tasks ce_plugin policy
 decisions
 """
+BINDING = """
+id class repo_identity ref prompt_digest setup_digest verify_digest expensive sandbox_copy sandbox_dependencies
+sandbox_dependency_content_digest sandbox_dependency_manifest_digest oracle_digest oracle_command_digest
+oracle_manifest_digest oracle_files resolved_sha
+"""
 GOOD = arms("a", [{"cost_usd": 1.0}] * 3, [{"cost_usd": 0.5}] * 3) + arms("b", [{}] * 3, [{"cost_usd": 0.9}] * 3)
 REVIEWS = [
     reviewed(task, arm, n, f1)
@@ -38,6 +43,7 @@ REVIEWS = [
 def test_a_document_fits_its_schema_and_holds(rows: list[Row], profile: str) -> None:
     found = json.loads(json.dumps(document(rows, profile)))
     assert set(TOP.split()) <= set(found)
+    assert all(set(BINDING.split()) <= set(task) for task in found["selected_tasks"])
     assert schema_plain.faults(found, "promotion") == []
     assert promotion_check.faults(found) == []
     assert found["decision"] == ("promote" if rows else "insufficient_evidence")

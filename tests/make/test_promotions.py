@@ -43,7 +43,9 @@ def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
     assert "skill/direct" not in needs
     chosen.check_ready(["tiny"])
     assert {"aggregate", "skill/direct", "oracle/add", "template/add"} <= set(found["tiny/candidate"][1])
-    assert found["tiny/candidate"][0]["thresholds"]["min_improvement_pct"] == 5
+    assert found["tiny/candidate"][0]["thresholds"]["candidate-direct"]["min_improvement_pct"] == 5
+    assert found["tiny/candidate"][0]["left_out"] == []
+    assert params["left_out"] == ["arm nop", "arm gold", "arm direct", "arm candidate-direct"]
 
 
 @pytest.mark.slow
@@ -88,7 +90,59 @@ def test_a_pair_of_an_overlay_that_the_command_line_leaves_out_is_not_promoted_u
     assert [step for step in done.did if step.startswith("session:")] == []
     assert "the arm candidate-direct is UNKNOWN" in promoted.doit(STEP, arms).stdout
     applied = promoted.doit("apply:tiny/candidate", arms)
-    assert (applied.code, "NOT PROMOTED" in applied.stderr) == (1, True), applied.stderr
+    assert (applied.code, "arms=: leaves out of the suite's file: arm direct" in applied.stderr) == (2, True), applied.stderr
+
+
+def two_tasks(root: Path, **more: Any) -> Path:
+    """A second task beside the first."""
+    root = workspaces.write(root, model="some/model", arms=[*workspaces.ARMS, *ARMS[:2]])
+    suite = json.loads((root / "corpus/tiny.yaml").read_text())
+    suite["tasks"] += [suite["tasks"][0] | {"id": "again"} | more]
+    workspaces.put(root, "corpus/tiny.yaml", json.dumps(suite))
+    for folder in ("skills/mend", "candidates/mend/mend"):
+        workspaces.put(root, f"corpus/{folder}/SKILL.md", workspaces.SKILL)
+    workspaces.put(root, "corpus/tiny.lock.json", '{"schema":1,"sources":{},"dependencies":{}}')
+    return root
+
+
+def test_tasks_and_comparators_are_those_of_the_file_whatever_the_words_choose(tmp_path: Path) -> None:
+    """Spec 5.1: the selected tasks are the suite's."""
+    two_tasks(tmp_path)
+    ((_, params, needs, _),) = rows(Pipeline(tmp_path, [], {"tasks": "add"}))
+    assert [(task["id"], task["candidate_arms"]) for task in params["tasks"]] == [
+        ("add", ["candidate"]),
+        ("again", ["candidate"]),
+    ]
+    assert params["left_out"] == ["task again"]
+    assert ("oracle/add" in needs, "oracle/again" in needs) == (True, False)
+
+
+def test_each_pair_of_a_mixed_overlay_is_asked_for_its_own_tasks(tmp_path: Path) -> None:
+    """Spec 8.6."""
+    root = two_tasks(tmp_path, oracle={"labels": "labels.json"}, gold="again.json")
+    suite = json.loads((root / "corpus/tiny.yaml").read_text())
+    look = {"name": "look", "role": "incumbent", "engine": "loop", "skills": ["skills/mend"], "phases": ["review"]}
+    suite["arms"][2] |= {"only": ["add"]}
+    suite["arms"] += [look | {"only": ["again"]}, ARMS[1] | {"name": "new-look", "of": "look"}]
+    workspaces.put(root, "corpus/tiny.yaml", json.dumps(suite))
+    found = [params for _, params, _, _ in rows(Pipeline(root, [], {}))]
+    for params in found:
+        assert params["pairs"] == [["incumbent", "candidate"], ["look", "new-look"]]
+        assert [task["candidate_arms"] for task in params["tasks"]] == [["candidate"], ["new-look"]]
+        metrics = {name: said["metric"] for name, said in params["thresholds"].items()}
+        assert metrics == {"candidate": "cost_usd", "new-look": "review_weighted_f1"}
+
+
+@pytest.mark.slow
+def test_a_broken_task_is_not_mended_by_leaving_out_what_shows_it(promoted: Bench) -> None:
+    """Calibration arms, tasks and runs that a command line leaves out are missed by the decision."""
+    promoted.edit("oracles/add/check.sh", 'test "$(sh ./adder.sh 2 3)" = 5', "true")
+    told = promoted.doit()
+    assert "the task is broken" in told.stdout + told.stderr
+    for word, left in (("arms=incumbent,candidate", "arm nop, arm gold"), ("runs=2", "1 of 3 runs")):
+        asked = promoted.doit(word, STEP)
+        assert asked.code == 1
+        assert f"the command line leaves out of the suite's file: {left}" in asked.stdout
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 def given(**more: Any) -> dict[str, Any]:
     rows = [{"task": task} for task in TASKS]
-    return params(rows, "implementation") | {"suite": "demo", "comparators": ["baseline"]} | more
+    return params(rows, "implementation", **({"suite": "demo", "comparators": ["baseline"]} | more))
 
 
 def make(evidence: Evidence, inputs: dict[str, Record], **more: Any) -> tuple[Made, dict[str, Any]]:
@@ -107,40 +108,88 @@ def test_rows_that_are_reused_are_no_fresh_attempts(evidence: Evidence) -> None:
     assert {row["incumbent"]["fresh_attempts"] for row in document["decisions"][0]["tasks"]} == {3}
 
 
-def skill(evidence: Evidence, arm: str, files: dict[str, bytes]) -> Record:
-    tree = trees.pack([Entry(path, "100644", data) for path, data in files.items()])
+def skill(evidence: Evidence, arm: str, files: dict[str, bytes], overlay: dict[str, bytes] | None = None) -> Record:
+    tree = trees.pack([Entry(path, "100644", data) for path, data in (files | (overlay or {})).items()])
     body = {"skills": [], "digest": digest.of_bytes(tree)}
-    return evidence.record("skill", f"demo/{arm}", body, outputs={"tree": evidence.store.put(tree)})
+    laid = {f"file:overlay/{path}": digest.of_bytes(data) for path, data in (overlay or {}).items()}
+    return evidence.record("skill", f"demo/{arm}", body, outputs={"tree": evidence.store.put(tree)}, inputs=laid)
 
 
-def test_an_overlay_is_bound_to_the_bytes_that_it_replaces(evidence: Evidence) -> None:
-    before = {"fix/SKILL.md": b"old\n", "fix/kept.md": b"same\n"}
-    inputs = {
+BOTH = [["incumbent", "candidate"], ["plan", "new-plan"]]
+OLD = {"fix/SKILL.md": b"old\n", "fix/kept.md": b"same\n"}
+PLAN = {"plan/SKILL.md": b"plan\n"}
+
+
+def overlaid(evidence: Evidence, fix: dict[str, bytes], plan: dict[str, bytes]) -> dict[str, Record]:
+    """Two pairs: one has a skill, the other has that one and another."""
+    return {
         "aggregate": evidence.aggregated(),
-        "skill/incumbent": skill(evidence, "incumbent", before),
-        "skill/candidate": skill(evidence, "candidate", before | {"fix/SKILL.md": b"new\n", "fix/added.md": b"x\n"}),
+        "skill/incumbent": skill(evidence, "incumbent", OLD),
+        "skill/candidate": skill(evidence, "candidate", OLD, fix),
+        "skill/plan": skill(evidence, "plan", OLD | PLAN),
+        "skill/new-plan": skill(evidence, "new-plan", OLD | PLAN, fix | plan),
     }
-    _, document = make(evidence, inputs, homes={"fix": "corpus/skills/fix"})
-    assert list(document["target_base_digests"]) == ["corpus/skills/fix/SKILL.md"]
-    assert document["candidate_overlay_digest"] == inputs["skill/candidate"].body["digest"]
+
+
+def test_an_overlay_is_bound_to_all_bytes_that_it_replaces(evidence: Evidence) -> None:
+    """Those of every arm that is promoted together, and of the mirrors that an apply replaces too."""
+    fix = {"fix/SKILL.md": b"new\n", "fix/added.md": b"x\n"}
+    homes = {name: f"corpus/skills/{name}" for name in ("fix", "plan")}
+    inputs = overlaid(evidence, fix, {"plan/SKILL.md": b"better\n"})
+    mirrors = [["mirror", None], ["cursor", ["plan"]]]
+    documents = {
+        name: make(evidence, inputs, homes=homes, mirrors=mirrors, candidate=name, pairs=BOTH, tasks=[])[1]
+        for name in ("candidate", "new-plan")
+    }
+    [bases] = {json.dumps(document["target_base_digests"]) for document in documents.values()}
+    old, plan = (hashlib.sha256(data).hexdigest() for data in (OLD["fix/SKILL.md"], PLAN["plan/SKILL.md"]))
+    assert json.loads(bases) == dict.fromkeys(["corpus/skills/fix/SKILL.md", "mirror/fix/SKILL.md"], old) | dict.fromkeys(
+        ["corpus/skills/plan/SKILL.md", "mirror/plan/SKILL.md", "cursor/plan/SKILL.md"], plan
+    )
+
+
+def test_an_overlay_has_one_digest_whatever_it_is_laid_over(evidence: Evidence) -> None:
+    fix, plan = {"fix/SKILL.md": b"new\n"}, {"plan/SKILL.md": b"better\n"}
+    inputs = overlaid(evidence, fix, plan)
+    homes = {name: f"corpus/skills/{name}" for name in ("fix", "plan")}
+
+    def bound(inputs: dict[str, Record], **more: Any) -> Any:
+        return make(evidence, inputs, homes=homes, tasks=[], **more)[1]["candidate_overlay_digest"]
+
+    both = {bound(inputs, pairs=BOTH, candidate=name) for name in ("candidate", "new-plan")}
+    assert [digest.is_digest(one) for one in both] == [True]
+    alone = bound(inputs)
+    other = skill(evidence, "candidate", {"fix/SKILL.md": b"older\n"}, fix)
+    assert bound(inputs | {"skill/candidate": other}) == alone, "what it lies over is not part of it"
+    assert both != {alone}
+    placed = skill(evidence, "candidate", OLD, {f".claude/skills/{path}": data for path, data in fix.items()})
+    assert bound(inputs | {"skill/candidate": placed}) == alone
+    assert bound({"aggregate": inputs["aggregate"]}) is None
 
 
 def test_tasks_and_plugins_are_bound(evidence: Evidence) -> None:
     task = next(iter(TASKS))
     plugin = {"name": "ce", "version": "1.2.3", "manifest_digest": "b3:0", "files": 2, "bytes": 9, "skills": []}
-    oracle = {
-        "command_digest": "b3:1",
-        "manifest_digest": "b3:2",
-        "files": [{"target": "t.py", "digest": "b3:3", "bytes": 4}],
-    }
+    blob = evidence.store.put(b"pass")
+    files = [{"target": "t.py", "digest": blob.blob, "bytes": 4}]
+    oracle = {"command_digest": "b3:1", "manifest_digest": "b3:2", "files": files}
+    assets = {"distributions": [["attrs", "25.1.0"]], "mounts": [{"target": "node_modules", "tree": "b3:4"}], "tree": "b3:5"}
     inputs = {
         "aggregate": evidence.aggregated(),
         "skill/baseline": evidence.record("skill", "demo/baseline", {"skills": [], "plugin": plugin}),
-        f"oracle/{task}": evidence.record("oracle", task, oracle),
+        f"oracle/{task}": evidence.record("oracle", task, oracle, outputs={"file/t.py": blob}),
+        f"assets/{task}": evidence.record("assets", task, assets),
         f"template/{task}": evidence.record("template", task, {"commit": "c" * 40}),
     }
     _, document = make(evidence, inputs)
     assert document["ce_plugin"]["file_count"] == 2
     first = document["selected_tasks"][0]
     assert (first["oracle_command_digest"], first["resolved_sha"]) == ("b3:1", "c" * 40)
-    assert first["oracle_files"] == [{"target": "t.py", "digest": "b3:3", "size": 4}]
+    sha256 = hashlib.sha256(b"pass").hexdigest()
+    assert first["oracle_files"] == [{"target": "t.py", "sha256": sha256, "size": 4, "digest": blob.blob}]
+    assert digest.is_digest(first["sandbox_dependency_manifest_digest"])
+    assert promotion_check.faults(document) == []
+    more = evidence.record("assets", task, assets | {"mounts": []})
+    _, other = make(evidence, inputs | {f"assets/{task}": more})
+    assert other["selected_tasks"][0]["sandbox_dependency_manifest_digest"] != first["sandbox_dependency_manifest_digest"]
+    assert document["selected_tasks"][1]["sandbox_dependency_manifest_digest"] is None
