@@ -7,13 +7,14 @@ the committed one that the incumbent was measured with.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import bench.layout as layout
-from bench.core import promotion_check, targets
+from bench.core import promotion_check, promotion_scope, targets
 from bench.core.overrides_sandbox import UNSAFE
 from bench.core.records import Record
 from bench.core.suite import Suite
@@ -22,6 +23,7 @@ from bench.effects import clock, console, git, trees
 from bench.effects.swap import recovery, replacing
 from bench.effects.swap.replacing import Replacement
 from bench.errors import ApplyFailed, BenchError, UsageError
+from bench.make import promotions
 from bench.make.decide import decide
 from bench.make.pipeline import Pipeline
 from bench.make.step import Step
@@ -53,13 +55,16 @@ def run(pipeline: Pipeline, name: str, closure: Sequence[Step]) -> int:
     Raises ApplyFailed and its like; then nothing is changed, or the recovery file says what is.
     """
     root = pipeline.root
+    suite_name, _, candidate = name.partition(":")[2].partition("/")
+    _check_words(pipeline, suite_name, candidate)
     before = recovery.recover(root)
     if before:  # what was declared saw the tree as the interrupted apply had left it
         raise ApplyFailed(before, where=name, remedy="nothing else was done; run it again")
-    suite_name, _, candidate = name.partition(":")[2].partition("/")
     evidence = _current(pipeline, closure)
     document = _document(pipeline, evidence, promotion_of(name))
     wanted = _wanted(pipeline, pipeline.suites[suite_name], document, evidence)
+    if {t.path: hashlib.sha256(t.base).hexdigest() for t in wanted} != document["target_base_digests"]:
+        raise ApplyFailed("NOT PROMOTED: its target bases are not the files to replace", where=promotion_of(name))
     _check_committed(root, wanted)
     note = {"suite": suite_name, "candidate": candidate, "promotion": evidence[promotion_of(name)].content}
     with replacing.signals_held():  # a change that was made is also journalled and told
@@ -79,6 +84,17 @@ def _replace(pipeline: Pipeline, wanted: Sequence[Target], note: Mapping[str, An
     console.say(f"{note['suite']}/{note['candidate']} is in the working tree; look at `git diff`, and commit it")
     if replacing.interrupted():
         console.say_err("warning: the interrupt came after it was applied, and undoes nothing")
+
+
+def _check_words(pipeline: Pipeline, suite: str, candidate: str) -> None:
+    """Nothing is applied on less than the suite's file asks for. Raises UsageError naming the word."""
+    for word, left in promotions.left_out(pipeline, suite, candidate).items():
+        what = f"leaves out of the suite's file: {', '.join(left)}"
+        raise UsageError(what, where=f"{word}=", remedy=f"apply what was decided on all of it, without {word}=")
+    for word in promotion_scope.loosened(pipeline.whole(suite), pipeline.suites[suite]):
+        raise UsageError(
+            "asks for less than the suite's file", where=f"{word}=", remedy="change it in the file's promotion:"
+        )
 
 
 def _current(pipeline: Pipeline, closure: Sequence[Step]) -> dict[str, Record]:

@@ -144,6 +144,24 @@ def test_what_cannot_be_meant_is_refused(promoted: Bench, words: tuple[str, ...]
     assert (done.code, what in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("arms=incumbent,candidate", "arms=: leaves out of the suite's file: arm nop, arm gold"),
+        ("runs=2", "runs=: leaves out of the suite's file: 1 of 3 runs"),
+        ("min_runs=2", "min_runs=: asks for less than the suite's file"),
+        ("max_task_regression_pct=500", "max_task_regression_pct=: asks for less than the suite's file"),
+        ("metric=num_turns", "metric=: asks for less than the suite's file"),
+    ],
+)
+def test_words_that_ask_for_less_than_the_suites_file_apply_nothing(promoted: Bench, word: str, what: str) -> None:
+    """Spec 5.1: what is applied was decided on the suite's tasks, arms and policy."""
+    assert promoted.doit(word, "suite:tiny").code == 0
+    done = promoted.doit(word, APPLY)
+    assert (done.code, what in done.stderr) == (2, True), done.stderr
+    assert diff(promoted) == []
+
+
 def test_a_bare_doit_applies_nothing(promoted: Bench) -> None:
     assert promoted.doit().code == 0
     assert diff(promoted) == []
