@@ -110,6 +110,28 @@ def check_overlay(files: Mapping[str, bytes], skills: Sequence[str]) -> dict[str
     return placed
 
 
+def merged(names: Sequence[str], base: Mapping[str, bytes], overlay: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The skills of an arm, {`<skill>/…`: bytes}, with an overlay, if there is one, over them. Raises CorpusError."""
+    for path in base:
+        if path.partition("/")[0] not in names:
+            raise CorpusError("is not inside a skill of this arm", where=path)
+    for name in names:
+        check_skill(name, below(base, name))
+    return lay_over(base, check_overlay(overlay, names)) if overlay else dict(base)
+
+
+def described(name: str, files: Mapping[str, bytes]) -> Described:
+    """What the skill `name` of these, {`<skill>/…`: bytes}, says of itself. Raises CorpusError for one that is none."""
+    own = below(files, name)
+    check_skill(name, own)
+    return describe(name, own[MANIFEST])
+
+
+def below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
+    """The files of a folder, by their paths in it."""
+    return {path.removeprefix(f"{folder}/"): data for path, data in files.items() if path.startswith(f"{folder}/")}
+
+
 def lay_over(base: Mapping[str, bytes], overlay: Mapping[str, bytes]) -> dict[str, bytes]:
     """`base` with the overlay's files in place of its own. Raises CorpusError when that changes not one byte."""
     if all(base.get(path) == data for path, data in overlay.items()):

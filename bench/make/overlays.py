@@ -1,19 +1,22 @@
-"""Overlays of a workspace: which files they hold, whether the arms fit them, and `overlay=DIR` on the command line.
+"""Overlays of a workspace: which files they hold, whether they can be laid over the arms, `overlay=DIR` on the command line.
 
-Everything that is wrong with an overlay is told before anything runs, and so before anything is paid for.
+Everything that is wrong with an overlay is told before anything runs, and so before anything is paid for. The skill step
+asks the same of the same bytes when it seals them; nothing is kept here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from bench.core import arm_rules, overlay_arms
+import bench.layout as layout
+from bench.core import arm_rules, overlay_arms, skills
 from bench.core.names import shown
 from bench.core.suite import Arm, Suite
-from bench.effects import listing
-from bench.errors import BenchError, UsageError
+from bench.effects import files, listing
+from bench.errors import BenchError, CorpusError, UsageError
 
 VARIABLE = "overlay"
 
@@ -32,10 +35,64 @@ def of_arm(root: Path, arm: Arm) -> dict[str, str]:
     return {path: (home / path).as_posix() for path in paths(root, arm.overlay) if overlay_arms.skill_of(path) in skills}
 
 
+def names(arm: Arm) -> list[str]:
+    """Names of an arm's skills, in their order."""
+    return [PurePosixPath(folder).name for folder in arm.skills]
+
+
+def base(root: Path, arm: Arm) -> dict[str, str]:
+    """{`<skill>/…`: path as a step names it} of an arm's own skills. Raises CorpusError."""
+    found = {}
+    for name, folder in zip(names(arm), arm.skills, strict=True):
+        where = f"{layout.CORPUS}/{folder}"
+        seen = listing.below(root / where, links=False, where=where)
+        found |= {f"{name}/{path}": f"{where}/{path}" for path in seen.files}
+    return found
+
+
 def check(root: Path, arms: Collection[Arm], whole: Suite) -> None:
-    """Raise CorpusError when those that carry an overlay of `arms`, of all of a suite, are not exactly those it touches."""
+    """Raise CorpusError, with the file, for an overlay of `arms` that breaks a rule, that changes nothing of one of them, or
+    whose arms, of all of a suite, are not exactly those it touches."""
     for overlay in sorted({arm.overlay for arm in arms if arm.overlay}):
-        overlay_arms.check(whole.arms, overlay, paths(root, overlay))
+        home, held = listing.place(overlay, root).as_posix(), paths(root, overlay)
+        overlay_arms.check(whole.arms, overlay, held)
+        touched = sorted(overlay_arms.touched(held))
+        with _located(home, {}):
+            skills.check_overlay(dict.fromkeys(held, b""), touched)  # as far as names go: a file too many is not read
+            skills.check_overlay(_read(root, {path: f"{home}/{path}" for path in held}, home), touched)
+        for arm in arms:
+            if arm.overlay == overlay:
+                _check_arm(root, arm, home)
+
+
+def _check_arm(root: Path, arm: Arm, home: str) -> None:
+    own, over = base(root, arm), of_arm(root, arm)
+    with _located(home, own | over | {path.removeprefix(skills.INSTALLED): place for path, place in over.items()}):
+        merged = skills.merged(names(arm), _read(root, own, shown(arm.name)), _read(root, over, home))
+        for name in names(arm):
+            skills.described(name, merged)
+
+
+def _read(root: Path, listed: Mapping[str, str], where: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    left = skills.MAX_BYTES
+    for path, place in listed.items():
+        found[path] = files.read_regular(root / place, skills.MAX_BYTES)
+        left -= len(found[path])
+        if left < 0:
+            raise CorpusError(f"its files hold more than {skills.MAX_BYTES} bytes together", where=where)
+    return found
+
+
+@contextlib.contextmanager
+def _located(home: str, places: Mapping[str, str]) -> Iterator[None]:
+    """Faults of an overlay that lies in `home`, with the path of the file; `places` are those of files by their names."""
+    try:
+        yield
+    except CorpusError as error:
+        kind, _, inner = error.where.partition("/")
+        where = home if error.where == skills.OVERLAY else f"{home}/{inner}" if kind == skills.OVERLAY else error.where
+        raise CorpusError(error.what, where=places.get(where, where), remedy=error.remedy) from None
 
 
 def lay(suite: Suite, folder: str, root: Path, arms: str | None) -> Suite:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import bench.layout as layout
@@ -134,14 +133,9 @@ def skills(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:
     for suite in pipeline.suites.values():
         for arm in suite.arms:
             if pipeline.skill_record(suite.name, arm):
-                folders = {Path(folder).name: folder for folder in arm.skills}
-                files: Paths = {}
-                for role, folder in folders.items():
-                    where = Path(layout.CORPUS, folder)
-                    seen = listing.below(pipeline.root / where, links=False, where=where.as_posix())
-                    files |= {f"{role}/{path}": (where / path).as_posix() for path in seen.files}
+                files: Paths = overlays.base(pipeline.root, arm)
                 files |= {f"{OVERLAY}/{path}": where for path, where in overlays.of_arm(pipeline.root, arm).items()}
-                params: dict[str, Any] = {"skills": list(folders), "overlay": arm.overlay is not None}
+                params: dict[str, Any] = {"skills": overlays.names(arm), "overlay": arm.overlay is not None}
                 if arm.plugin:
                     files |= {f"{PLUGIN}/{path}": where for path, where in plugins.listed(arm.plugin, pipeline.root).items()}
                     params["plugin"] = {"version": arm.plugin_version, "expects": sorted(set(arm.expects.values()))}

@@ -26,14 +26,14 @@ def make(job: Job, context: Context) -> Made:
         raise CorpusError("an arm's skills are none or named twice", where=job.name)
     files = {role: context.store.get(blob.blob) for role, blob in job.files.items()}
     merged = _merged(job, names, files)
-    body: dict[str, Any] = {"skills": [_listed(name, _below(merged, name)) for name in sorted(names)]}
+    body: dict[str, Any] = {"skills": [_listed(name, merged) for name in sorted(names)]}
     outputs = {}
     entries = _entries(merged)
     body["digest"] = trees.tree_digest(entries)
     if names:
         outputs["tree"] = context.store.put(trees.pack(entries))
     if job.params.get("plugin"):
-        body["plugin"], plugin = _plugin(job, _below(files, skills.PLUGIN))
+        body["plugin"], plugin = _plugin(job, skills.below(files, skills.PLUGIN))
         outputs["plugin"] = context.store.put(trees.pack(plugin))
     return Made(body=body, outputs=outputs)
 
@@ -41,17 +41,12 @@ def make(job: Job, context: Context) -> Made:
 def _merged(job: Job, names: Sequence[str], files: Mapping[str, bytes]) -> dict[str, bytes]:
     beside = tuple(f"{role}/" for role in (skills.OVERLAY, skills.PLUGIN))
     base = {role: data for role, data in files.items() if not role.startswith(beside)}
-    for role in base:
-        if role.partition("/")[0] not in names:
-            raise CorpusError("is not inside a skill of this arm", where=role)
-    for name in names:
-        skills.check_skill(name, _below(base, name))
-    overlay = _below(files, skills.OVERLAY)
+    overlay = skills.below(files, skills.OVERLAY)
     if bool(job.params["overlay"]) != bool(overlay):
         raise CorpusError(
             "the overlay is empty" if job.params["overlay"] else "files of an overlay without one", where=job.name
         )
-    return skills.lay_over(base, skills.check_overlay(overlay, names)) if overlay else base
+    return skills.merged(names, base, overlay)
 
 
 def _plugin(job: Job, files: Mapping[str, bytes]) -> tuple[dict[str, Any], list[Entry]]:
@@ -76,11 +71,6 @@ def _entries(files: Mapping[str, bytes]) -> list[Entry]:
     return [Entry(path, "100755" if data.startswith(b"#!") else "100644", data) for path, data in files.items()]
 
 
-def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
-    return {path.removeprefix(f"{folder}/"): data for path, data in files.items() if path.startswith(f"{folder}/")}
-
-
 def _listed(name: str, files: Mapping[str, bytes]) -> dict[str, object]:
-    skills.check_skill(name, files)
-    said = skills.describe(name, files[skills.MANIFEST])
-    return {"name": said.name, "description": said.description, "files": sorted(files)}
+    said = skills.described(name, files)
+    return {"name": said.name, "description": said.description, "files": sorted(skills.below(files, name))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,60 @@ def test_an_overlay_may_lie_below_the_users_home(root: Path, tmp_path: Path, mon
     workspaces.put(home, "drafts/plan/SKILL.md", SKILL.format("plan") + "Best.\n")
     files = {name: files for name, _, files in rows.skills(loaded(root, overlay="~/drafts"))}
     assert files["tiny/new_both"]["overlay/plan/SKILL.md"] == "home/drafts/plan/SKILL.md"
+
+
+def test_an_overlay_that_can_be_laid_is_read_and_let_through(root: Path) -> None:
+    workspaces.put(root, "corpus/candidates/mine/.claude/skills/work/notes/more.MD", "More.\n")
+    loaded(root)
+
+
+SIZE = "x" * (4 << 20)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"work/run.py": "pass"}, "candidates/mine/work/run.py: is not Markdown"),
+        ({f"work/{n}.md": "x" for n in range(64)}, "candidates/mine: has 65 files, the limit is 64"),
+        ({f"work/{n}/a/b/c/d.md": "x" for n in range(60)}, "candidates/mine: has more than 256 directory entries"),
+        ({"work/a.md": SIZE}, "candidates/mine: its files hold more than 4194304 bytes"),
+        ({"work/a.md": SIZE + "x"}, "candidates/mine/work/a.md: holds 4194305 bytes"),
+        ({"work/SKILL.md": SKILL.format("work")}, "candidates/mine: is byte-identical to the incumbent"),
+        ({"work/SKILL.md": "Better."}, "candidates/mine/work/SKILL.md: has no YAML front matter"),
+        ({"work/SKILL.md": SKILL.format("play")}, "candidates/mine/work/SKILL.md: name 'play' is not that of its directory"),
+        ({"work/SKILL.MD": "x", "work/notes.md": "y"}, "candidates/mine: two paths clash"),
+        ({"plan/SKILL.md": SKILL.format("plan")}, "candidates/mine: is byte-identical"),
+    ],
+    ids=lambda said: said if isinstance(said, str) else "",
+)
+@pytest.mark.parametrize("given", [{}, {"overlay": "corpus/candidates/mine"}], ids=["of the suite", "hand-made"])
+def test_an_overlay_that_breaks_a_rule_is_refused_before_anything_runs(
+    root: Path, files: dict[str, str], said: str, given: dict[str, str]
+) -> None:
+    """Spec 2.9: it would be found by the skill step, when the incumbent's sessions were paid for."""
+    if "plan/SKILL.md" in files:  # it changes one of the arms, and nothing of the other's skill
+        suite = json.loads((root / "corpus/tiny.yaml").read_text())
+        suite["arms"][2]["skills"] = ["skills/plan"]
+        workspaces.put(root, "corpus/tiny.yaml", json.dumps(suite))
+    for path, text in files.items():
+        workspaces.put(root, f"corpus/candidates/mine/{path}", text)
+    with pytest.raises(CorpusError, match=said):
+        loaded(root, **given)
+
+
+def test_a_skill_that_an_overlay_cannot_be_laid_over_is_named(root: Path) -> None:
+    (root / "corpus/skills/work/SKILL.md").rename(root / "corpus/skills/work/READ.md")
+    with pytest.raises(CorpusError, match="skill work: has no SKILL"):
+        loaded(root)
+
+
+@pytest.mark.slow
+def test_no_session_runs_where_an_overlay_cannot_be_laid(tmp_path: Path) -> None:
+    bench = workspaces.Bench(workspaces.promoted(tmp_path))
+    bench.path("corpus/candidates/mend/mend/run.py").write_text("pass")
+    done = bench.doit()
+    assert (done.code, done.did) == (2, {}), done.stdout
+    assert "corpus/candidates/mend/mend/run.py: is not Markdown; an overlay holds .md files alone" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_candidates_of_one_overlay_are_decided_together(tmp_path: Path) -> None:
     """Failure mode 15."""
     workspaces.write(tmp_path, model="some/model", arms=[*workspaces.ARMS, *ARMS])
     for folder in ("skills/mend", "candidates/mend/mend", "candidates/other/mend"):
-        workspaces.put(tmp_path, f"corpus/{folder}/SKILL.md", workspaces.SKILL)
+        workspaces.put(tmp_path, f"corpus/{folder}/SKILL.md", f"{workspaces.SKILL}{folder}\n")
     workspaces.put(tmp_path, "corpus/tiny.lock.json", '{"schema":1,"sources":{},"dependencies":{}}')
     found = {name: (params, needs, hints) for name, params, needs, hints in rows(Pipeline(tmp_path, [], {}))}
     assert list(found) == ["tiny/candidate", "tiny/candidate-direct", "tiny/other"]
