@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.core import arm_rules, digest, names, nearest, schema, yamlmap
+from bench.core import arm_rules, digest, names, nearest, overlay_arms, schema, yamlmap
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
 from bench.core.suite import ENGINES, Arm
@@ -36,7 +36,12 @@ def build(node: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: 
     chosen = [_look_up(item, path, known, arms_path) for item in node.value]
     names.distinct((_name(n, p), place(path, item.at)) for (n, p), item in zip(chosen, node.value, strict=True))
     by_name = {n.value["name"].value: (n, p) for n, p in chosen}
-    return tuple(_arm(n, p, by_name) for n, p in chosen)
+    arms = {arm.name: arm for arm in (_arm(n, p, by_name) for n, p in chosen)}
+    for arm, (said, file) in zip(arms.values(), chosen, strict=True):
+        if arm.overlay and arm.of and (key := overlay_arms.beside(arm, arms[arm.of])):
+            what, remedy = overlay_arms.differs(arm, key)
+            raise CorpusError(what, where=place(file, said.key_at(key)), remedy=remedy)
+    return tuple(arms.values())
 
 
 def _look_up(item: Node, path: str, known: dict[str, tuple[Node, str]], arms_path: str) -> tuple[Node, str]:

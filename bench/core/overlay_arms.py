@@ -33,6 +33,25 @@ def own(arm: Arm) -> set[str]:
     return {folder.rpartition("/")[2] for folder in arm.skills}
 
 
+SETTINGS = ("engine", "skills", "phases", "expects", "graph", "skill_tool", "params")
+"""Keys of an arm that reach its sessions or what is asked of them, and are one field of it; a plugin is three."""
+
+
+def beside(candidate: Arm, incumbent: Arm) -> str | None:
+    """The key in which an arm differs from its incumbent beside an overlay, or None: what is applied is the overlay alone,
+    and is not to be credited with another temperature."""
+    plugins = [(arm.takes_plugin, arm.plugin, arm.plugin_version) for arm in (candidate, incumbent)]
+    if plugins[0] != plugins[1]:
+        return "plugin"
+    return next((key for key in SETTINGS if getattr(candidate, key) != getattr(incumbent, key)), None)
+
+
+def differs(candidate: Arm, key: str) -> tuple[str, str]:
+    """What is wrong with an arm that has an overlay and differs in `key`, and the remedy."""
+    what = f"{key}: the candidate {shown(candidate.name)} has an overlay, and may differ from its incumbent in nothing else"
+    return what, f"take {key} out, or compare it in a candidate without an overlay"
+
+
 def check(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> None:
     """Raise CorpusError when the arms that carry `overlay` are not exactly those that it touches."""
     skills = touched(paths)
@@ -58,6 +77,11 @@ def laid(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> tuple[Arm, 
     listed = list(paths)
     skills = touched(listed)
     candidates = [arm for arm in arms if arm.role == "candidate" and own(arm) & skills]
+    by_name = {arm.name: arm for arm in arms}
+    for arm in candidates:
+        if key := beside(arm, by_name[str(arm.of)]):
+            what, remedy = differs(arm, key)
+            raise CorpusError(what, where=overlay, remedy=remedy)
     pairs = {name for arm in candidates for name in (arm.name, arm.of)}
     alone = len(candidates) == 1 and candidates[0].phases == REVIEW
     chosen = []

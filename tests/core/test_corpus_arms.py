@@ -50,6 +50,42 @@ def test_a_candidate_takes_over_what_it_does_not_say():
     assert (other.skills, other.expects, other.params) == (("skills/b",), {"work": "b"}, {"t": 1})
 
 
+CHANGED = {"name": "c", "role": "candidate", "of": "inc", "overlay": "candidates/a"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("params", {"t": 0.5}),
+        ("params", {"t": 1, "max_tokens": 9}),
+        ("engine", "claude"),
+        ("skills", ["skills/a", "skills/b"]),
+        ("phases", ["plan", "work"]),
+        ("expects", "b"),
+        ("graph", True),
+    ],
+)
+def test_a_candidate_with_an_overlay_differs_in_nothing_else(key, value):
+    """The decision credits the overlay, and the overlay alone is applied."""
+    said = refused(INCUMBENT, CHANGED | {key: value})
+    assert f"{key}: the candidate 'c' has an overlay, and may differ from its incumbent in nothing else" in said
+    assert f"take {key} out" in said
+    changed = refused(INCUMBENT, {"use": "c", key: value}, library={"arms": [INCUMBENT, CHANGED]})
+    assert f"{key}: the candidate" in changed
+
+
+def test_a_plugin_is_no_part_of_an_overlay_either():
+    client = INCUMBENT | {"engine": "claude", "params": {}}
+    said = refused(client, CHANGED | {"plugin": {"dir": "plugins/p", "version": "1.0.0"}})
+    assert "plugin: the candidate 'c' has an overlay" in said
+
+
+def test_what_a_candidate_with_an_overlay_repeats_of_its_incumbent_changes_nothing():
+    plain = parse(INCUMBENT, CHANGED)
+    assert parse(INCUMBENT, CHANGED | {"params": {"t": 1}, "engine": "loop", "phases": ["work"], "graph": False}) == plain
+    assert parse(INCUMBENT, CHANGED | {"replica": 1})[1].replica == 1
+
+
 def test_an_arm_may_run_only_some_tasks_and_its_candidate_runs_the_same():
     ids = [suites.TASK["id"]]
     arms = parse(

@@ -58,3 +58,9 @@ def test_a_skill_that_no_arm_has_is_refused() -> None:
         overlay_arms.laid(ARMS, "mine", ["unknown/SKILL.md"])
     with pytest.raises(CorpusError, match="which no candidate arm that carries it has"):
         overlay_arms.laid(ARMS, "mine", ["unknown/SKILL.md", "plan/SKILL.md"])
+
+
+def test_a_hand_made_overlay_is_not_laid_on_an_arm_that_differs_otherwise() -> None:
+    arms = [replace(arm, params={"temperature": 0}) if arm.role == "candidate" else arm for arm in ARMS]
+    with pytest.raises(CorpusError, match=r"mine: params: the candidate '.*' has an overlay"):
+        overlay_arms.laid(arms, "mine", ["plan/SKILL.md"])
