@@ -42,7 +42,7 @@ def names(arm: Arm) -> list[str]:
 
 def base(root: Path, arm: Arm) -> dict[str, str]:
     """{`<skill>/…`: path as a step names it} of an arm's own skills. Raises CorpusError."""
-    found = {}
+    found: dict[str, str] = {}
     for name, folder in zip(names(arm), arm.skills, strict=True):
         where = f"{layout.CORPUS}/{folder}"
         seen = listing.below(root / where, links=False, where=where)
