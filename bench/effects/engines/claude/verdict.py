@@ -57,7 +57,8 @@ def judge(stream: Stream, end: End, told: Told) -> Cause:
     if told.mismatch:
         return "session-error", "cassette-mismatch", told.mismatch
     bounded = _bounded(end, told.spent)
-    if bounded:
+    # A client that waits for a service that refuses it runs into its time limit: the service's failure, not its own.
+    if bounded and not (end.limit == "time" and told.outage and not end.stopped):
         return bounded
     failed = _failed(stream, end, told.outage)
     if failed and BUDGET in told.refused:

@@ -57,6 +57,13 @@ def test_a_cut_session_costs_at_least_what_was_counted() -> None:
     assert "cost unknown" in str(judge(cut, FINE, Told())[2])
 
 
+def test_a_client_that_waits_out_its_time_for_a_service_that_refuses_it_met_an_outage() -> None:
+    late = replace(FINE, limit="time", exit=None)
+    assert cls(NONE, late, {"cls": "rate-limit", "status": 429, "resets_at": 1.0}) == "outage-rate-limit"
+    assert cls(NONE, replace(late, stopped="token"), {"cls": "rate-limit"}) == "token-limit"
+    assert cls(NONE, replace(late, limit="output"), {"cls": "rate-limit"}) == "transcript-limit"
+
+
 def test_the_output_limit_is_unverified_evidence() -> None:
     assert judge(NONE, replace(FINE, limit="output"), Told())[0] == "evidence-unverified"
 
