@@ -111,7 +111,10 @@ ALIASES = {"BENCH_ORACLE_ROOT": ROOT, "BENCH_ORACLE_REPORT": REPORT}
             [],
         ),
         (
-            {"command": f'python -m pytest -q --rootdir "${ROOT}" --junitxml="${REPORT}" "${ROOT}/test_it.py"', "report": "pytest"},
+            {
+                "command": f'python -m pytest -q --rootdir "${ROOT}" --junitxml="${REPORT}" "${ROOT}/test_it.py"',
+                "report": "pytest",
+            },
             "test_it.py",
             b"import sys; sys.path.insert(0, 'src')\nimport calc\ndef test_zero(): assert calc.double(0) == 0\n",
             ["test_it::test_zero"],
