@@ -1,8 +1,8 @@
 """Step `expected`: what the hidden tests do under the reference solution, learned by running them.
 
-params {oracle_s, aliases}; inputs {template, gold, oracle, assets?} → body {ids, dropped: [{id, why}], loose, patched, probes,
-gold_passes, bare, separates}. Tests that do not pass twice alike are dropped and named. The oracle also runs once on the
-bare template: if it passes there, it cannot tell a solution from nothing.
+params {oracle_s, aliases}; inputs {template, gold, oracle, assets?} → body {ids, dropped: [{id, why}], loose, patched,
+probes, gold_passes, bare, separates}. Tests that do not pass twice alike are dropped and named. The oracle also runs once on
+the bare template: if it passes there, it cannot tell a solution from nothing.
 """
 
 from __future__ import annotations

@@ -91,10 +91,8 @@ def test_a_missing_label_shows_the_old_and_the_new_score(tmp_path: Path) -> None
     bench.path("oracles/second/labels.json").write_bytes(label_file(LABEL, more))
     done = bench.doit()
     assert not any(step.startswith("session:") for step in done.did)
-    assert (
-        "- second/gold/0: resolved yes → no, oracle passed yes → no, blocker recall 1 → 0.5, weighted F1 1 → 0.666667, missed 0 → 1"
-        in told(bench)
-    )
+    figures = "resolved yes → no, oracle passed yes → no, blocker recall 1 → 0.5, weighted F1 1 → 0.666667, missed 0 → 1"
+    assert f"- second/gold/0: {figures}" in told(bench)
     bench.path("oracles/second/labels.json").write_bytes(label_file(LABEL))
     back = bench.doit()
     assert back.code == 0

@@ -69,7 +69,7 @@ def view(staged: Stage, changes: Changes, *, remove: tuple[str, ...] = ()) -> It
 
 
 def hidden(store: Store, oracle: Record, aliases: Mapping[str, str] | None) -> Hidden:
-    """The oracle that a record describes, with its bytes. `aliases`: our variable → its other name, a parameter of the step."""
+    """The oracle that a record describes, with its bytes. `aliases`: our variable → its other name."""
     body = oracle.body
     return Hidden(
         files={f["target"]: store.get(oracle.outputs[f"file/{f['target']}"].blob) for f in body["files"]},
