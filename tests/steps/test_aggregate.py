@@ -49,4 +49,4 @@ def test_cells_without_a_record_are_counted_as_not_run(tmp_path: Path) -> None:
     )
     assert (merged.body["measured"], merged.body["planned"]) == (3, 8)
     assert merged.body["skipped"] == ["slow"]
-    assert merged.body["tasks"][1]["calibration"] == "unproven"
+    assert merged.body["tasks"][1]["calibration"] == "unmeasured"

@@ -113,6 +113,15 @@ def test_a_broken_task_is_named(tmp_path: Path) -> None:
     assert "list-filter: its oracle passes without any change" in evidence.text(made, "report.md")
 
 
+def test_a_task_whose_calibration_failed_is_shown_as_not_measured(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    evidence.fill()
+    evidence.cell("list-filter", "gold", 0, state="unusable", resolved=False, error_kind="infra-error")
+    made = evidence.reported()
+    assert "list-filter (unmeasured)" in evidence.text(made, "report.md")
+    assert 'class="tag bad">unmeasured</span><span class="sub">no valid cell of gold' in evidence.text(made, "index.html")
+
+
 def test_evidence_that_the_store_no_longer_holds_leaves_a_page_that_says_so(tmp_path: Path) -> None:
     evidence = Evidence(tmp_path)
     evidence.fill()
