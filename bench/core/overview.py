@@ -50,7 +50,6 @@ def build(params: Mapped, aggregate: Mapped, judged: Mapped, stems: Mapping[tupl
         "savings": _savings(aggregate, roles),
         "exclusions": comparison.exclusions(aggregate),
         "health": list(judged["lines"]),
-        "regraded": [],
         "alarms": [dict(alarm) for alarm in aggregate["alarms"]],
         "skipped": list(aggregate["skipped"]),
         "outcome_plot": plots.outcome(arms),

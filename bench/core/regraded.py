@@ -1,6 +1,7 @@
 """A session graded again, by other labels, another oracle, price or rule: what its cell said before, beside what it says.
 
-The old figures stand in the new record's notes, which reach no key and no result: they are there to be read.
+The old figures are this workspace's history and reach no record: the journal keeps them, and they are laid out beside the
+report that whoever graded these sessions once only has too.
 """
 
 from __future__ import annotations
@@ -21,24 +22,26 @@ FIGURES = {
     "cost_usd": "cost_usd",
 }
 """Fields of a cell that are compared, and how they are told."""
-NOTE = "before"
+NOTE = "regraded"
+"""Name of the fact in the journal: {figure: [old, new]}."""
+Changes = Mapping[str, Sequence[Any]]
 
 
-def before(old: Record | None, session: str | None, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the old cell of the same session said of the figures that differ now; None where nothing does.
+def noted(old: Record, new: Record, earlier: Changes | None) -> dict[str, Changes]:
+    """The fact for the journal: figures that the old cell of the same session gave otherwise; {} where there is none.
 
-    A cell made again with nothing changed keeps what it had noted of the time before.
+    A cell made again with nothing changed keeps what was noted `earlier`, when the old one was made.
     """
-    if old is None or session is None or old.inputs.get("session") != session:
-        return None
-    changed = {name: old.body.get(name) for name in FIGURES if old.body.get(name) != body.get(name)}
-    kept: dict[str, Any] | None = old.notes.get(NOTE)
-    return changed or kept
+    if old.inputs.get("session") is None or old.inputs.get("session") != new.inputs.get("session"):
+        return {}
+    told = {name: [old.body.get(name), new.body.get(name)] for name in FIGURES if old.body.get(name) != new.body.get(name)}
+    said = told or earlier
+    return {NOTE: said} if said else {}
 
 
-def lines(cells: Sequence[tuple[str, Record | None]]) -> list[str]:
-    """Each regraded cell (its name and record) with old and new figures, in the given order."""
-    return [f"{name}: {_told(record)}" for name, record in cells if record is not None and record.notes.get(NOTE)]
+def lines(cells: Sequence[tuple[str, Changes | None]]) -> list[str]:
+    """Each regraded cell (its name and what was noted of it) with old and new figures, in the given order."""
+    return [f"{name}: {_told(changes)}" for name, changes in cells if changes]
 
 
 def notices(told: Sequence[str]) -> list[dict[str, str]]:
@@ -50,10 +53,8 @@ def notices(told: Sequence[str]) -> list[dict[str, str]]:
     return [{"level": "info", "title": "Graded again", "detail": detail}]
 
 
-def _told(record: Record) -> str:
-    old: Mapping[str, Any] = record.notes[NOTE]
-    changes = [f"{FIGURES[name]} {_value(old[name])} → {_value(record.body.get(name))}" for name in FIGURES if name in old]
-    return ", ".join(changes)
+def _told(changes: Changes) -> str:
+    return ", ".join(f"{FIGURES[name]} {' → '.join(map(_value, changes[name]))}" for name in FIGURES if name in changes)
 
 
 def _value(value: Any) -> str:

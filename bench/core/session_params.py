@@ -11,7 +11,7 @@ from bench.core.suite import FREE_ENGINES, Arm, Suite, Task
 
 def of(suite: Suite, task: Task, arm: Arm) -> dict[str, Any]:
     """Of run 0, and nothing else: a free engine is given no prompt, model or token limit."""
-    limits: dict[str, Any] = {"setup_s": suite.limits.setup_s}
+    limits: dict[str, Any] = {"setup_s": suite.limits.setup_s} if task.setup or task.patch else {}
     said: dict[str, Any] = {"engine": arm.engine, "role": arm.role, "setup": task.setup, "run": 0}
     if arm.replica is not None:
         said["replica"] = arm.replica

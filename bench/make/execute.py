@@ -138,14 +138,14 @@ def _fresh(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | 
     if step.paid:
         tries = revoke.tries(workspace, step, verdict.key) + 1
         made = replace(made, notes={**made.notes, records.ATTEMPTS: tries})
-    if step.kind == "cell" and "session" in verdict.inputs:
-        before = regraded.before(verdict.record, verdict.inputs["session"].content, made.body)
-        made = replace(made, notes={**made.notes, regraded.NOTE: before}) if before else made
     record = _seal(step, verdict, raw, made, workspace.closure(step))
     # Journal, store, record, in this order: what the store holds is always known to the journal, whenever we are killed.
     facts = {"kind": step.kind, "name": step.name, "state": record.state, "spent_usd": record.body.get("spent_usd", 0)}
     if record.state == records.UNUSABLE and limited(record.body):
         facts["charged"] = False  # the service's own limit: no attempt of this step's retries
+    if step.kind == "cell" and verdict.record is not None:
+        # In no record: whoever graded the session once only is to have the same bytes.
+        facts |= regraded.noted(verdict.record, record, workspace.journal.regraded(verdict.record.key))
     if record.state != records.NOT_RUN:
         workspace.journal.write("built", key=record.key, content=record.content, seal=record.seal, **facts)
     elif facts["spent_usd"]:

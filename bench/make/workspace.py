@@ -237,9 +237,14 @@ class Workspace:
             raise IntegrityError("no store entry or journal line vouches for this record", where=path)
 
     def vouched(self, record: Record, *, alone: bool = False) -> bool:
-        """Whether the journal knows this seal, or knows nothing of the key (a store from elsewhere) and is not `alone`."""
+        """Whether the journal knows this seal, or knows nothing of the key (a store from elsewhere) and is not `alone`.
+
+        Steps that share a key share an entry, under the name of whichever was made first, elsewhere perhaps another.
+        """
         seals = self.journal.seals(record.key)
-        return record.seal in seals or not (seals or alone)
+        if record.seal in seals or not seals:
+            return record.seal in seals or not alone
+        return any(name and record.renamed(name).seal == seal for seal, name in seals.items())
 
     def kept(self, key: str) -> Record | None:
         """The whole and unforged record that the store holds for a key."""
@@ -252,10 +257,10 @@ class Workspace:
         return record
 
     def laid_out(self, path: str) -> bool:
-        """Whether a file of a report or promotion stands as its record says, and beside a report nothing came or went."""
-        step = self.makers[path]
+        """Whether a file of a report or promotion stands as it was laid out, and beside a report nothing came or went."""
+        step, found = self.makers[path], self.index.file_digest(path)
         facts = self.index.known(step.target)
-        if facts is None or self.index.file_digest(path) not in facts.blobs:
+        if facts is None or (found not in facts.blobs and not self.journal.laid(found)):
             return False
         if step.kind != "report":
             return True

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import canary, cellview, contrasts, health, overview, pages, regraded, rows, summary
+from bench.core import canary, cellview, contrasts, health, overview, pages, rows, summary
 from bench.core.records import Blob, Record, attempts
 from bench.core.suspicions import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -43,12 +43,11 @@ def make(job: Job, context: Context) -> Made:
     paged = pages.chosen(cells)
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
-    lines, told, again = [], [], []
+    lines, told = [], []
     for row in cells:
         cell = row["task"], row["arm"], row["run"]
         found = _evidence(row, context.store)
         told.append(_tried(row, found.session))
-        again.append((f"{row['task']}/{row['arm']}/{row['run']}", found.cell))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
         review = next((name for name in kept if name.endswith(REVIEW)), None)
         lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found), review)))
@@ -60,8 +59,7 @@ def make(job: Job, context: Context) -> Made:
     linked = {cell: stems[cell] for cell in stems if cell in paged}
     view = overview.build(job.params, {**aggregate.body, "rows": told}, _judged(job), linked)
     view["source"] = aggregate.content
-    view["regraded"] = regraded.lines(again)
-    view["notices"] = [*_decisions(job), *view["notices"], *regraded.notices(view["regraded"])]
+    view["notices"] = [*_decisions(job), *view["notices"]]
     view["health"] = [*view["health"], *canary.lines(job.inputs, job.params["suite"], aggregate.body)]
     outputs["index.html"] = context.store.put(renderer.index(view))
     outputs["report.md"] = context.store.put(renderer.markdown(view))

@@ -34,7 +34,7 @@ def test_what_was_built_is_known_to_this_and_to_the_next_process(journal: Journa
     for reader in (journal, Journal(journal.path)):
         assert "s1" in reader.seals(KEY)
         assert "s2" not in reader.seals(KEY)
-        assert reader.seals("b3:" + "2" * 64) == set()
+        assert not reader.seals("b3:" + "2" * 64)
         assert reader.attempts(KEY) == 1
 
 
@@ -97,3 +97,21 @@ def test_tries_count_what_was_revoked_too_and_not_what_is_too_old(journal: Journ
     journal.write("built", kind="session", name="y", key="other", content="c", seal="s4")
     assert journal.tries(KEY, "") == 2
     assert journal.tries(KEY, "2999-01-01T00:00:00Z") == 0
+
+
+def test_what_a_cell_said_before_is_what_its_first_making_noted(journal: Journal):
+    other = "b3:" + "2" * 64
+    journal.write("built", kind="cell", name="x", key=KEY, content="c", seal="s")
+    journal.write("built", kind="cell", name="x", key=other, content="d", seal="t", regraded={"resolved": [False, True]})
+    journal.write("built", kind="cell", name="x", key=KEY, content="c", seal="s", regraded={"resolved": [True, False]})
+    for reader in (journal, Journal(journal.path)):
+        assert reader.regraded(KEY) is None
+        assert reader.regraded(other) == {"resolved": [False, True]}
+        assert reader.regraded("b3:" + "3" * 64) is None
+
+
+def test_files_that_were_laid_out_are_known(journal: Journal):
+    journal.write("laid", kind="report", name="x", files=["b3:a", "b3:b"])
+    for reader in (journal, Journal(journal.path)):
+        assert reader.laid("b3:a")
+        assert not reader.laid("b3:c")

@@ -8,6 +8,7 @@ pays for all of it again.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,3 +122,31 @@ def test_a_changed_price_prices_again_and_runs_nothing(built: Callable[[str], Pa
     assert "- add/candidate/0: cost_usd 0.0135 → 0.018" in told(bench)
     document = json.loads(bench.path("artifacts/reports/tiny/promotion.json").read_bytes())
     assert document["decisions"][0]["tasks"][0]["candidate"]["cost_usd"] == 0.018
+
+
+def test_who_graded_again_and_who_graded_once_have_the_same_evidence(tmp_path: Path) -> None:
+    again = reviewing(tmp_path / "again")
+    assert again.doit("session:tiny/*").code == 0
+    once = Bench(workspaces.copied(again.root, tmp_path / "once"))
+    assert again.doit().code == 0
+    for bench in (again, once):
+        bench.edit("oracles/first/labels.json", '"severity": "high"', '"severity": "low"')
+        bench.doit()
+    assert again.records() == once.records()
+    assert "Graded again" in told(again)
+    assert "first/gold/0: resolved yes → no" in again.path("artifacts/reports/tiny/index.html").read_text()
+    assert "Graded again" not in told(once)
+    for one, other in ((again, once), (once, again)):
+        merged = Bench(workspaces.copied(one.root, tmp_path / f"{one.root.name}-merged"))
+        shutil.copytree(other.path("artifacts/store"), merged.path("artifacts/store"), dirs_exist_ok=True)
+        verified = merged.doit("verify")
+        assert verified.code == 0, verified.stderr
+        assert told(merged) == told(one)
+    # What was laid out stands: nothing is to be done, and what is written over it is seen.
+    assert again.moving() == {}
+    report = again.path("artifacts/reports/tiny/report.md")
+    right = report.read_bytes()
+    report.write_text(right.decode().replace("yes → no", "no → yes"))
+    assert "report.md is not the file that was made" in again.doit("verify").stderr
+    again.doit("report:tiny")
+    assert report.read_bytes() == right

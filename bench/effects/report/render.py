@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
+PAGES = {
+    "index.html": (b'\n<section aria-labelledby="arms">', b'\n<section aria-labelledby="how">'),
+    "report.md": (b"\n## Arms\n", b"\nMade by Assay from the aggregate "),
+}
+"""Where the notices of a page end, and where its last section does: text of ours, at which no escaped value can stand."""
 
 
 class Renderer:
@@ -40,6 +45,15 @@ class Renderer:
     def markdown(self, view: Mapping[str, Any]) -> bytes:
         """report.md."""
         return self._markdown.get_template("report.md").render(v=view).encode()
+
+    def regraded(self, name: str, page: bytes, notices: Sequence[Mapping[str, str]], lines: Sequence[str]) -> bytes:
+        """A rendered index.html or report.md that also tells, above and below, which sessions were graded again."""
+        made, kind = (self._html if name == "index.html" else self._markdown), name.rpartition(".")[2]
+        view = {"notices": notices, "regraded": lines}
+        above, below = (made.get_template(f"{part}.{kind}").render(v=view).encode() for part in ("notices", "regraded"))
+        head, first, rest = page.partition(PAGES[name][0])
+        body, last, foot = rest.rpartition(PAGES[name][1])
+        return b"".join((head, b"\n", above, first, body, below, last, foot))
 
     def _page(self, name: str, view: Mapping[str, Any]) -> bytes:
         digest = base64.b64encode(hashlib.sha256(self._style.encode()).digest()).decode()
