@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import bench.layout as layout
 from bench.core import matrix, nearest, overrides
 from bench.core.matrix import Matrix
 from bench.core.overrides_sandbox import UNSAFE
@@ -16,6 +17,8 @@ from bench.make import overlays
 
 RECORD = "record"
 """Concerns the run and no key: the name of a cassette to write."""
+KINDS = frozenset({*layout.FOLDERS, "suite"})
+"""Words that stand for all steps of a kind, whatever their suite."""
 OTHERS = (RECORD, overlays.VARIABLE)
 """Beside those that `core.overrides` knows."""
 
@@ -29,14 +32,22 @@ def refuse_unknown(given: Mapping[str, str]) -> None:
 
 
 def named_suites(argv: Iterable[str], suites: Mapping[str, Suite]) -> set[str]:
-    """Suites that the steps or patterns of a command line belong to; the default ones when it names none."""
+    """Suites that the steps, patterns, kinds or files of a command line belong to; the default ones when it names none."""
     named: set[str] = set()
     for word in argv:
-        if word.startswith("-") or "=" in word or ":" not in word:
-            continue
-        suite = word.split(":", 1)[1].split("/", 1)[0]
-        named |= {name for name in suites if fnmatch.fnmatchcase(name, suite)}
+        if not word.startswith("-") and "=" not in word and (suite := _suite_of(word)):
+            named |= {name for name in suites if fnmatch.fnmatchcase(name, suite)}
     return named or {name for name, suite in suites.items() if suite.default}
+
+
+def _suite_of(word: str) -> str | None:
+    """The pattern of suites that a word of the command line is about; None for one that is about none."""
+    if word.startswith(f"{layout.ARTIFACTS}/"):
+        _, _, rest = word.partition("/")
+        return rest.partition("/")[2].partition("/")[0].removesuffix(".json")
+    if ":" in word:
+        return word.split(":", 1)[1].split("/", 1)[0]
+    return "*" if word in KINDS or "*" in word or "?" in word else None
 
 
 def lay(suite: Suite, given: Mapping[str, str], root: Path) -> Suite:

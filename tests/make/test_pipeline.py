@@ -141,6 +141,26 @@ def test_variables_reach_the_named_suites_alone(tmp_path: Path):
     assert [arm.name for arm in bare.suites["b"].arms] == ["nop", "gold"]
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "report:b",
+        "artifacts/reports/b.json",
+        "artifacts/reports/b/index.html",
+        "artifacts/sessions/b/add/nop/0.json",
+        "report",
+        "health",
+        "cell*",
+    ],
+)
+def test_variables_reach_the_suite_of_whatever_a_word_stands_for(tmp_path: Path, word: str):
+    suite(tmp_path, "a")
+    suite(tmp_path, "b", default=False)
+    pipeline = loaded(tmp_path, word, "arms=nop", arms="nop")
+    assert [arm.name for arm in pipeline.suites["b"].arms] == ["nop"]
+    assert (len(pipeline.suites["a"].arms) == 2) == ("b" in word)
+
+
 def test_a_free_engine_is_keyed_on_nothing_that_only_agents_see(tmp_path: Path):
     suite(tmp_path, "a")
     for cell in cells.rows(loaded(tmp_path)):
