@@ -8,6 +8,9 @@ from doit.dependency import FileChangedChecker
 
 from bench.make.workspace import Workspace
 
+CHECKER = "EvidenceChecker"
+"""The name of the class below, which doit keeps in every row."""
+
 
 def checker_for(workspace: Workspace) -> type[FileChangedChecker]:
     """The checker class of a workspace; doit makes its one instance itself, without arguments."""

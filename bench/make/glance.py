@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.make.checker import checker_for
+from bench.make.checker import CHECKER
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
@@ -88,21 +88,21 @@ def _behind(workspace: Workspace, found: Declared, names: list[str]) -> list[Ste
 
 def stand(workspace: Workspace, steps: Iterable[Step]) -> bool:
     """Whether doit would run none of these: its questions, its saved rows, our checker's answers."""
-    index = workspace.index
-    checker = checker_for(workspace)()
     contents: dict[str, str] = {}
     for step in steps:
-        facts = index.known(step.target)
+        facts = workspace.index.known(step.target)
         if facts is None or not workspace.stands(step, facts):
             return False
         contents[step.target] = facts.content
-    for step in steps:
-        row = index.rows.get(step.id)
-        inputs = step.inputs
-        if row is None or row.get("checker:") != type(checker).__name__ or set(row.get("deps:") or ()) != set(inputs):
-            return False
-        if any(row.get(path) != (contents.get(path) or index.digest(path)) for path in inputs):
-            return False
-        if not all(checker.exists(target) for target in step.targets[1:]):
-            return False
-    return True
+    return all(unmoved(workspace, step, contents) for step in steps)
+
+
+def unmoved(workspace: Workspace, step: Step, contents: Mapping[str, str]) -> bool:
+    """Whether doit would leave alone a step whose record stands: its inputs are those of its saved row, and what is laid out
+    of it is there. `contents`: of records, by path, where they are known."""
+    row, inputs = workspace.index.rows.get(step.id), step.inputs
+    if row is None or row.get("checker:") != CHECKER or set(row.get("deps:") or ()) != set(inputs):
+        return False
+    if any(row.get(path) != (contents.get(path) or workspace.index.digest(path)) for path in inputs):
+        return False
+    return all(workspace.laid_out(path) for path in step.targets[1:])

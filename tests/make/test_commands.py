@@ -219,6 +219,15 @@ def test_plan_says_what_and_why_and_writes_nothing(workspace: Bench):
     assert {path: path.stat().st_mtime_ns for path in workspace.path("artifacts").rglob("*")} == before
 
 
+@pytest.mark.parametrize("name", ["index.html", "results.jsonl"])
+def test_plan_names_a_report_whose_file_was_deleted(workspace: Bench, name: str):
+    assert workspace.moving() == {}
+    workspace.path(f"artifacts/reports/tiny/{name}").unlink()
+    assert workspace.moving() == {"report:tiny": "reuse"}
+    assert workspace.doit().code == 0
+    assert workspace.moving() == {}
+
+
 def test_why_names_the_input_with_its_old_digest_and_its_new(workspace: Bench):
     assert f"{CELL}: up to date" in workspace.doit("why", CELL).stdout
     old = workspace.record("artifacts/oracles/add.json")["inputs"]["file:check.sh"]

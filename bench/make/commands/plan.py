@@ -15,6 +15,7 @@ from bench.make.admission import kin
 from bench.make.commands.base import StepCommand, option
 from bench.make.costs import bought
 from bench.make.decide import FREE_OF_INPUT_STATE, decide, shut_gate
+from bench.make.glance import unmoved
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
@@ -56,6 +57,7 @@ class Plan(StepCommand):
         workspace = self.pipeline.workspace
         action_of: dict[str, str] = {}
         coming: dict[str, Record] = {}
+        contents: dict[str, str] = {}
         known = costs(workspace)
         rows = []
         for step in steps:
@@ -65,13 +67,13 @@ class Plan(StepCommand):
                 action, why = "hold", f"{layout.step_id(held[0])} is held back"
             elif moved:
                 action, why = ("measure" if step.measures else "build"), f"after {layout.step_id(moved[0])}"
-            elif self._current(step, coming):
+            elif workspace.stands(step) and unmoved(workspace, step, contents):
                 action, why = "current", "up to date"
             else:
                 verdict = decide(workspace, step, coming)
                 action, why = verdict.action, verdict.why
                 if verdict.record is not None and action in CERTAIN:
-                    coming[step.target] = verdict.record
+                    coming[step.target], contents[step.target] = verdict.record, verdict.record.content
             shut = [path for path in step.gates.values() if action_of.get(path, "current") in CERTAIN]
             if action in ("measure", "build") and shut and (held_by := shut_gate(workspace, step)):
                 action, why = "hold", held_by
@@ -79,17 +81,6 @@ class Plan(StepCommand):
             usd = known.get(_kin(step, step.params)) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
         return rows
-
-    def _current(self, step: Step, coming: Mapping[str, Record]) -> bool:
-        workspace = self.pipeline.workspace
-        row = workspace.index.rows.get(step.id)
-        if not row or not workspace.stands(step):
-            return False
-        state = {
-            path: coming[path].content if path in coming else workspace.index.digest(path) for path in step.needs.values()
-        }
-        state |= {path: workspace.index.digest(path) for path in step.files.values()}
-        return all(row.get(path) == state[path] for path in state)
 
     @staticmethod
     def _print_json(document: dict[str, Any]) -> None:
