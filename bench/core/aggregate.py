@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.core import health, medians, suspicions
 from bench.core.records import NOT_RUN, UNUSABLE, Record
+from bench.core.suite import CANDIDATE
 
 SAID = (
     *medians.MEASURES,
@@ -89,12 +90,12 @@ def merged(parts: Sequence[Mapping[str, Any]], skipped: Sequence[str]) -> dict[s
 def _whole(
     tasks: Sequence[Any], groups: Sequence[Any], rows: Sequence[Row], alarms: Sequence[Any], skipped: Sequence[str]
 ) -> dict[str, Any]:
-    candidate = any(row["role"] == "candidate" for row in rows)
+    candidate = any(row["role"] == CANDIDATE for row in rows)
     arms = {}
     for arm in _in_order(row["arm"] for row in rows):
         mine = [row for row in rows if row["arm"] == arm]
         # Records are byte-identical whether reused or not; a candidate's cells are new by definition (design section 6).
-        new = mine if mine[0]["role"] == "candidate" or not candidate else []
+        new = mine if mine[0]["role"] == CANDIDATE or not candidate else []
         arms[arm] = {"role": mine[0]["role"]} | medians.counts(mine, new) | health.counters(mine)
     measured = len(medians.attempts(rows))
     return {

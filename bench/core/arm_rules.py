@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from bench.core import nearest, semver
 from bench.core.names import shown
-from bench.core.suite import FREE_ENGINES, PHASES, Arm
+from bench.core.suite import CALIBRATION, FREE_ENGINES, PHASES, Arm
 from bench.errors import CorpusError
 
 HEADLESS = "claude"
@@ -27,7 +27,7 @@ def check(arm: Arm, where: str) -> None:
 def _faults(arm: Arm) -> Iterator[tuple[str, str]]:
     called = f"the arm {shown(arm.name)}"
     free = arm.engine in FREE_ENGINES
-    if arm.role == "calibration" and not free:
+    if arm.role == CALIBRATION and not free:
         yield f"the calibration arm {shown(arm.name)} has the engine {arm.engine!r}", "use nop or gold"
     if free and (arm.skills or arm.overlay or arm.expects or arm.graph or arm.params or arm.takes_plugin):
         yield f"the engine {arm.engine!r} of arm {shown(arm.name)} uses no skills, graph or params", ""

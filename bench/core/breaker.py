@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core.error_kinds import SYSTEMIC
-
-INVALID_REVIEW = "review-evidence-invalid"
+from bench.core.error_kinds import REVIEW_INVALID, SYSTEMIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def systemic_kind(row: Mapping[str, Any]) -> str | None:
     A review whose evidence is invalid counts as such whatever error_kind was recorded first (spec 2.4).
     """
     if row.get("review_evidence_valid") is False:
-        return INVALID_REVIEW
+        return REVIEW_INVALID
     kind = row.get("error_kind")
     return kind if kind in SYSTEMIC else None
 

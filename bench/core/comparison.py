@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.core import cost, error_kinds, medians, savings
 from bench.core.records import NOT_RUN
+from bench.core.suite import CALIBRATION, INCUMBENT
 
 Mapped = Mapping[str, Any]
 SUM = ("planned", "runs", "valid", "excluded", "not_run", "resolved")
@@ -18,9 +19,9 @@ SUM = ("planned", "runs", "valid", "excluded", "not_run", "resolved")
 
 def reference_of(arm: str, roles: Mapping[str, str], of: Mapping[str, str | None]) -> str | None:
     """The arm that an arm is compared with: a candidate's own incumbent, else the suite's first one; None for itself."""
-    if roles[arm] == "calibration":
+    if roles[arm] == CALIBRATION:
         return None
-    incumbents = [name for name, role in roles.items() if role == "incumbent"]
+    incumbents = [name for name, role in roles.items() if role == INCUMBENT]
     wanted = of.get(arm) or (incumbents[0] if incumbents else None)
     return None if wanted == arm or wanted not in roles else wanted
 
@@ -111,7 +112,7 @@ def exclusions(aggregate: Mapped) -> list[dict[str, Any]]:
             lost[row["arm"], "not run", ""].append(row)
         elif error_kinds.excluded(row):
             kind = row.get("error_kind")
-            kind = kind if kind in error_kinds.EXCLUDED else "review-evidence-invalid"
+            kind = kind if kind in error_kinds.EXCLUDED else error_kinds.REVIEW_INVALID
             lost[row["arm"], kind, row.get("error_class") or ""].append(row)
     found = [
         {

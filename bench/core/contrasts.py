@@ -13,7 +13,8 @@ from typing import Any
 from bench.core import savings, stats
 from bench.core.comparison import reference_of
 from bench.core.stats import exact, phrases, words
-from bench.core.suspicions import BROKEN, CALIBRATION
+from bench.core.suite import CALIBRATION, CANDIDATE, COMPARATOR
+from bench.core.suspicions import BROKEN
 
 Mapped = Mapping[str, Any]
 
@@ -64,8 +65,8 @@ def _pairs(roles: Mapping[str, str], of: Mapping[str, str | None]) -> list[tuple
     competing = [name for name, role in roles.items() if role != CALIBRATION]
     found = [(name, reference_of(name, roles, of)) for name in competing]
     # A comparator is no rival of the incumbent's that anyone asked about, but the baseline is what every arm is measured by.
-    wanted = [pair for pair in found if roles[pair[0]] != "comparator"] + [(name, baseline) for name in competing]
-    ranked = sorted(wanted, key=lambda pair: roles[pair[0]] != "candidate" or pair[1] == baseline)
+    wanted = [pair for pair in found if roles[pair[0]] != COMPARATOR] + [(name, baseline) for name in competing]
+    ranked = sorted(wanted, key=lambda pair: roles[pair[0]] != CANDIDATE or pair[1] == baseline)
     return list(dict.fromkeys((a, b) for a, b in ranked if b is not None and a != b))
 
 

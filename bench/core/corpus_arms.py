@@ -11,7 +11,7 @@ from typing import Any
 from bench.core import arm_rules, digest, names, nearest, overlay_arms, schema, yamlmap
 from bench.core.names import shown
 from bench.core.numbers import plain_numbers
-from bench.core.suite import ENGINES, Arm
+from bench.core.suite import CANDIDATE, ENGINES, INCUMBENT, Arm
 from bench.core.yamlmap import Node, place
 from bench.errors import CorpusError
 
@@ -73,7 +73,7 @@ def _name(node: Node, path: str) -> str:
 
 def _arm(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> Arm:
     role = node.value["role"].value
-    of = _incumbent(node, path, by_name) if role == "candidate" else None
+    of = _incumbent(node, path, by_name) if role == CANDIDATE else None
     if of is None and node.get("of"):
         raise CorpusError(f"of: a {role} has no incumbent", where=place(path, node.value["of"].at), remedy="remove it")
     if of and node.get("only"):
@@ -123,7 +123,7 @@ def _incumbent(node: Node, path: str, by_name: dict[str, tuple[Node, str]]) -> s
             where=place(path, node.at),
             remedy="name its incumbent arm: of: incumbent",
         )
-    incumbents = [name for name, (n, _p) in by_name.items() if n.value["role"].value == "incumbent"]
+    incumbents = [name for name, (n, _p) in by_name.items() if n.value["role"].value == INCUMBENT]
     if of.value not in incumbents:
         raise CorpusError(
             f"of: the suite has no incumbent arm {shown(of.value)}",

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-EXCLUDED = frozenset(
-    {"session-error", "infra-error", "evidence-unverified", "cleanup-failure", "review-evidence-invalid", "cancelled"}
-)
+REVIEW_INVALID = "review-evidence-invalid"
+ORACLE_UNAVAILABLE = "oracle-unavailable"
+
+EXCLUDED = frozenset({"session-error", "infra-error", "evidence-unverified", "cleanup-failure", REVIEW_INVALID, "cancelled"})
 """No evidence about the arm: left out of medians, blocks a promotion, is not reused."""
 
-SYSTEMIC = frozenset({"session-error", "infra-error", "cleanup-failure", "review-evidence-invalid"})
+SYSTEMIC = frozenset({"session-error", "infra-error", "cleanup-failure", REVIEW_INVALID})
 """Feeds the outage breaker."""
 
 EXECUTION_FAILURE = frozenset({"session-error", "infra-error", "cleanup-failure", "cancelled"})
 """Health: the machinery or the model's service failed."""
 
-EVIDENCE_FAILURE = frozenset({"review-evidence-invalid", "evidence-unverified", "skill-not-invoked"})
+EVIDENCE_FAILURE = frozenset({REVIEW_INVALID, "evidence-unverified", "skill-not-invoked"})
 """Health: the session ended, but does not show what it should."""
 
 SKILL_ATTRIBUTABLE = frozenset({"skill-not-invoked"})

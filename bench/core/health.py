@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.core import error_kinds, medians
+from bench.core.suite import CANDIDATE, COMPARATOR, INCUMBENT
 from bench.core.suspicions import BROKEN
 
 UNKNOWN = "UNKNOWN"
 UNUSABLE = "UNUSABLE"
 DEGRADED = "DEGRADED"
 OBSERVED_OK = "OBSERVED_OK"
-FATAL_ROLES = frozenset({"incumbent", "comparator"})
+FATAL_ROLES = frozenset({INCUMBENT, COMPARATOR})
 CAUSE = "undetermined"
 COUNTERS = ("fresh_attempts", "execution_failures", "evidence_failures", "admissible")
 
@@ -53,7 +54,7 @@ def _beside(arm: Mapping[str, Any], sung: Mapping[str, Any]) -> dict[str, Any]:
 
 def reused(arms: Mapping[str, Mapping[str, Any]], canaries: Mapping[str, Sequence[Row]]) -> set[str]:
     """Arms whose rows that worked may all be reused: those that canaries speak for."""
-    return {name for name, arm in arms.items() if arm["role"] != "candidate" and medians.attempts(canaries.get(name, ()))}
+    return {name for name, arm in arms.items() if arm["role"] != CANDIDATE and medians.attempts(canaries.get(name, ()))}
 
 
 def failed(row: Row) -> bool:
@@ -84,7 +85,7 @@ def _reasons(row: Row) -> set[str]:
     if error_kinds.execution_failed(row) or row.get("error_kind") in error_kinds.EVIDENCE_FAILURE:
         found.add(str(row["error_kind"]))
     if row.get("review_evidence_valid") is False:
-        found.add("review-evidence-invalid")
+        found.add(error_kinds.REVIEW_INVALID)
     if row.get("transcript_missing") is True:
         found.add("transcript-missing")
     return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.core import error_kinds, steady
+from bench.core.error_kinds import ORACLE_UNAVAILABLE
 from bench.core.records import FINAL, NOT_RUN, UNUSABLE
 from bench.core.verdict import Verdict
 
@@ -134,7 +135,7 @@ def unavailable(body: Mapping[str, Any], why: str) -> dict[str, Any]:
     """What changes in a graded cell whose oracle could not be used: it is not resolved, and unless something came first,
     that is the cause."""
     unresolved = {"resolved": False, "oracle_passed": None, "oracle": None}
-    return unresolved | ({} if body.get("error_kind") else said(Cause("oracle-unavailable", "oracle-unavailable", why)))
+    return unresolved | ({} if body.get("error_kind") else said(Cause(ORACLE_UNAVAILABLE, ORACLE_UNAVAILABLE, why)))
 
 
 def said(cause: Cause | None) -> dict[str, str | None]:
@@ -160,6 +161,6 @@ def state(body: Mapping[str, Any], session_state: str) -> tuple[str, str | None]
     """`(state, reason)` of the cell's record. What is no evidence is unusable; what was held back stays held back."""
     if session_state == NOT_RUN:
         return NOT_RUN, f"the session did not run: {body.get('error_detail') or 'held back'}"
-    if session_state != FINAL or error_kinds.excluded(body) or body.get("error_kind") == "oracle-unavailable":
+    if session_state != FINAL or error_kinds.excluded(body) or body.get("error_kind") == ORACLE_UNAVAILABLE:
         return UNUSABLE, f"{body.get('error_kind')}: {body.get('error_detail') or ''}"[:400]
     return FINAL, None

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bench.core.names import shown
 from bench.core.skills import INSTALLED
-from bench.core.suite import Arm
+from bench.core.suite import CALIBRATION, CANDIDATE, COMPARATOR, INCUMBENT, Arm
 from bench.errors import CorpusError
 
 REVIEW = ("review",)
@@ -65,7 +65,7 @@ def check(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> None:
             raise CorpusError(what, where=overlay, remedy="take the arm out")
     for arm in arms:
         shared = sorted(own(arm) & skills)
-        if arm.role == "incumbent" and shared and all(other.of != arm.name for other in carrying):
+        if arm.role == INCUMBENT and shared and all(other.of != arm.name for other in carrying):
             what = f"it touches the skill {shown(shared[0])}, which the arm {shown(arm.name)} has too"
             raise CorpusError(what, where=overlay, remedy=f"add a candidate of {shown(arm.name)} that carries it")
 
@@ -76,7 +76,7 @@ def laid(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> tuple[Arm, 
     """
     listed = list(paths)
     skills = touched(listed)
-    candidates = [arm for arm in arms if arm.role == "candidate" and own(arm) & skills]
+    candidates = [arm for arm in arms if arm.role == CANDIDATE and own(arm) & skills]
     by_name = {arm.name: arm for arm in arms}
     for arm in candidates:
         if key := beside(arm, by_name[str(arm.of)]):
@@ -86,11 +86,11 @@ def laid(arms: Sequence[Arm], overlay: str, paths: Iterable[str]) -> tuple[Arm, 
     alone = len(candidates) == 1 and candidates[0].phases == REVIEW
     chosen = []
     for arm in arms:
-        comparing = alone and arm.role == "comparator" and arm.phases == REVIEW
-        if arm.role == "calibration" or arm.name in pairs or comparing:
-            chosen.append(replace(arm, overlay=overlay) if arm.role == "candidate" else arm)
+        comparing = alone and arm.role == COMPARATOR and arm.phases == REVIEW
+        if arm.role == CALIBRATION or arm.name in pairs or comparing:
+            chosen.append(replace(arm, overlay=overlay) if arm.role == CANDIDATE else arm)
     if not candidates:
-        known = ", ".join(sorted({name for arm in arms if arm.role == "candidate" for name in own(arm)})) or "none"
+        known = ", ".join(sorted({name for arm in arms if arm.role == CANDIDATE for name in own(arm)})) or "none"
         what = (
             f"it touches {', '.join(map(shown, sorted(skills))) or 'no skill'}, and no candidate arm of the suite has that"
         )

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import comparison, contrasts, plots, savings
+from bench.core.rows import where
+from bench.core.suite import CALIBRATION, CANDIDATE
 from bench.core.summary import DIAGNOSTIC, FREE, unpriced
-from bench.core.suspicions import BROKEN, CALIBRATION, UNMEASURED, UNPROVEN
+from bench.core.suspicions import BROKEN, UNMEASURED, UNPROVEN
 
 Mapped = Mapping[str, Any]
 
@@ -62,7 +64,7 @@ def _marks(rows: Sequence[Mapped], stems: Mapping[tuple[str, str, int], str]) ->
     for row in rows:
         mark = {
             "run": row["run"],
-            "page": stems.get((row["task"], row["arm"], row["run"])),
+            "page": stems.get(where(row)),
             "verdict": plots.outcome_of(row),
         }
         mark |= {"error_kind": row.get("error_kind"), "alarms": len(row.get("alarms", ()))}
@@ -79,7 +81,7 @@ def _headlines(arms: Sequence[Mapped], statistics: Mapped | None) -> list[dict[s
         {"arm": arm, "against": named[arm["against"]], "timed": not (arm["replayed"] or named[arm["against"]]["replayed"])}
         | {"shown": shown.get((arm["name"], arm["against"]))}
         for arm in arms
-        if arm["role"] == "candidate" and arm["against"] and arm["valid"] and named[arm["against"]]["valid"]
+        if arm["role"] == CANDIDATE and arm["against"] and arm["valid"] and named[arm["against"]]["valid"]
     ]
 
 

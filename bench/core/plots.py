@@ -12,6 +12,7 @@ from typing import Any
 
 from bench.core import error_kinds
 from bench.core.records import NOT_RUN
+from bench.core.suite import CALIBRATION
 
 WIDTH = 720
 LABEL = 190
@@ -40,7 +41,7 @@ def outcome(arms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """
     span = WIDTH - LABEL - RIGHT
     rows: list[dict[str, Any]] = []
-    for arm in (arm for arm in arms if arm["role"] != "calibration"):
+    for arm in (arm for arm in arms if arm["role"] != CALIBRATION):
         counts = {"resolved": arm["resolved"], "unresolved": max(0, arm["valid"] - arm["resolved"])}
         counts |= {"excluded": arm["excluded"], "not_run": arm["not_run"]}
         total = sum(counts.values())
@@ -92,11 +93,11 @@ def costs(aggregate: Mapping[str, Any], tasks: Sequence[str]) -> dict[str, Any] 
     shown = list(tasks)[:MOST_TASKS]
     dots: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in aggregate["rows"]:
-        if row.get("cost_usd") is not None and row["role"] != "calibration":
+        if row.get("cost_usd") is not None and row["role"] != CALIBRATION:
             dots[row["task"], row["arm"]].append(row)
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for group in aggregate["groups"]:
-        if group["role"] != "calibration":
+        if group["role"] != CALIBRATION:
             groups[group["task"]].append(group)
     top = max((row["cost_usd"] for task in shown for group in groups[task] for row in dots[task, group["arm"]]), default=0)
     if not top:

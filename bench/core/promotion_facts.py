@@ -10,8 +10,9 @@ from typing import Any
 
 from bench.core import calendar, digest, medians
 from bench.core.gate_evidence import ABORTED, COMPLETE
-from bench.core.promotion_sides import Measured, Where, where
+from bench.core.promotion_sides import Measured
 from bench.core.records import FINAL
+from bench.core.rows import Where, name, where
 
 Row = Mapping[str, Any]
 
@@ -35,8 +36,8 @@ def facts(
         "measured": aggregate["measured"],
         "calibration": {entry["task"]: {k: entry.get(k) for k in ("calibration", "why")} for entry in aggregate["tasks"]},
         "arms": {arm: (judged["arms"].get(arm) or {}).get("state", "UNKNOWN") for arm in watched},
-        "lost": [_name(row) for row in good if row["state"] == FINAL and not _whole(row, found)],
-        "ungraded": [_name(row) for row in good if row["state"] != FINAL],
+        "lost": [name(row) for row in good if row["state"] == FINAL and not _whole(row, found)],
+        "ungraded": [name(row) for row in good if row["state"] != FINAL],
         "oldest_measured_at": stamps[0] if stamps else None,
         "newest_measured_at": stamps[-1] if stamps else None,
         "max_age_days": params["max_age_days"],
@@ -45,17 +46,13 @@ def facts(
         "replayed": sum(row.get("replayed") is True for row in good),
         "main_loop_only": any(found.get(where(row), Measured(False)).main_loop_only for row in good),
         "client_turns": any(found.get(where(row), Measured(False)).client_turns for row in good),
-        "sandbox_backends": sorted({name for row in good if (name := found.get(where(row), Measured(False)).sandbox)}),
+        "sandbox_backends": sorted({box for row in good if (box := found.get(where(row), Measured(False)).sandbox)}),
     }
 
 
 def _whole(row: Row, found: Mapping[Where, Measured]) -> bool:
     known = found.get(where(row))
     return known is not None and known.whole and known.measured_at is not None
-
-
-def _name(row: Row) -> str:
-    return f"{row['task']}/{row['arm']}/{row['run']}"
 
 
 def _alarms(alarms: Sequence[Row], arms: Collection[str], acknowledged: Collection[str]) -> list[dict[str, Any]]:

@@ -13,13 +13,12 @@ from typing import Any
 from bench.core import health, medians, overrides_sandbox, records
 from bench.core.gate import Pair
 from bench.core.records import Record
+from bench.core.rows import Where, where
 
 CELL_INPUTS = ("template", "oracle", "assets", "expected")
 SESSION_INPUTS = ("runtime", "graph", "skill")
 
 Row = Mapping[str, Any]
-Where = tuple[str, str, int]
-"""Task, arm, run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +99,6 @@ def side(rows: Sequence[Row], found: Mapping[Where, Measured], *, fresh: bool = 
             "evidence": [_named(row, known[row["run"]], good) for row in rows],
         }
     )
-
-
-def where(row: Row) -> Where:
-    """The run that a row is about."""
-    return row["task"], row["arm"], row["run"]
 
 
 def _unique(values: Any) -> list[Any]:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.core import outcome, review_artifact, scoring
+from bench.core.error_kinds import REVIEW_INVALID
 from bench.core.labels import Label
 from bench.core.outcome import Authored, Cause
 from bench.core.review_artifact import NEVER_WRITTEN, Fault, Review
 from bench.core.verdict import Verdict
 
-INVALID = "review-evidence-invalid"
-CALIBRATION = "calibration"
 PREFIX = "review_"
 
 
@@ -89,7 +88,7 @@ def _cause(judged: Judged, calibration: bool) -> Cause | None:
         return None
     if judged.absent and calibration:
         return Cause("no-work-produced", "no-work-produced", judged.fault.text)
-    return Cause(INVALID, f"review-{judged.fault.kind}", judged.fault.text[: outcome.DETAIL])
+    return Cause(REVIEW_INVALID, f"review-{judged.fault.kind}", judged.fault.text[: outcome.DETAIL])
 
 
 def _verdict(judged: Judged, calibration: bool) -> Verdict | None:

@@ -13,7 +13,10 @@ from typing import Any
 
 from bench.core import cost, overrides_sandbox
 from bench.core.records import NOT_RUN, Record
+from bench.core.suite import CANDIDATE
 
+Where = tuple[str, str, int]
+"""Task, arm, run."""
 IDENTITY = ("task", "class", "run", "arm")
 NULL = (
     "proposer_model",
@@ -51,6 +54,16 @@ ORACLE_SAID = {True: "oracle passed", False: "oracle failed", None: None}
 """An oracle's output is never kept: these fixed texts stand for it."""
 
 
+def where(row: Mapping[str, Any]) -> Where:
+    """The run that a row is about."""
+    return row["task"], row["arm"], row["run"]
+
+
+def name(row: Mapping[str, Any]) -> str:
+    """`task/arm/run`, as a step's name ends."""
+    return "/".join(map(str, where(row)))
+
+
 def row(
     compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact, review: str | None = None
 ) -> dict[str, Any]:
@@ -82,7 +95,7 @@ def row(
         "effort": ran.get("effort") or body.get("effort"),
         "task_prompt_digest": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest() if prompt else None,
         "skill_digest": given.get("skill"),
-        "candidate_overlay_digest": given.get("skill") if compact["role"] == "candidate" else None,
+        "candidate_overlay_digest": given.get("skill") if compact["role"] == CANDIDATE else None,
         "runtime_digest": given.get("runtime"),
         "recorded_at": ran.get("measured_at"),
         "sandbox_backend": overrides_sandbox.backend(ran.get("backing")) if session else None,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import medians
+from bench.core.suite import CALIBRATION, COMPARATOR
 
 CLASSES = ("trivial", "investigation-bug", "investigation-feature", "cross-module")
 """From small to large; other classes follow in the order in which they appear."""
@@ -28,7 +29,7 @@ def baseline_of(roles: Mapping[str, str]) -> str | None:
     """The arm that savings are told against: `baseline`, else the first comparator whose name starts so, else none."""
     if "baseline" in roles:
         return "baseline"
-    return next((name for name, role in roles.items() if role == "comparator" and name.startswith("baseline")), None)
+    return next((name for name, role in roles.items() if role == COMPARATOR and name.startswith("baseline")), None)
 
 
 def saved(name: str, reference: Group, other: Group) -> float | None:
@@ -42,7 +43,7 @@ def rows(groups: Sequence[Group], baseline: str) -> list[dict[str, Any]]:
     base = {group["task"]: group for group in groups if group["arm"] == baseline}
     found = []
     for group in groups:
-        if group["arm"] == baseline or group["role"] == "calibration" or group["task"] not in base:
+        if group["arm"] == baseline or group["role"] == CALIBRATION or group["task"] not in base:
             continue
         other = base[group["task"]]
         measures = {

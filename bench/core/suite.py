@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-ROLES = ("incumbent", "candidate", "comparator", "calibration")
+INCUMBENT, CANDIDATE, COMPARATOR, CALIBRATION = "incumbent", "candidate", "comparator", "calibration"
+ROLES = (INCUMBENT, CANDIDATE, COMPARATOR, CALIBRATION)
 PAID_ENGINES = frozenset({"loop", "claude"})
 FREE_ENGINES = frozenset({"nop", "gold"})
 ENGINES = tuple(sorted(PAID_ENGINES | FREE_ENGINES))

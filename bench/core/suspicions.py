@@ -12,8 +12,8 @@ from typing import Any
 from bench.core import error_kinds, medians
 from bench.core.overrides_sandbox import UNSAFE, WARNING
 from bench.core.records import NOT_RUN
+from bench.core.suite import CALIBRATION
 
-CALIBRATION = "calibration"
 SEPARATES = "separates"
 BROKEN = "broken"
 UNPROVEN = "unproven"

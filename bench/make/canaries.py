@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import bench.layout as layout
 from bench.core.matrix import Cell
-from bench.core.suite import FREE_ENGINES, Arm, Task
+from bench.core.suite import COMPARATOR, FREE_ENGINES, Arm, Task
 from bench.make import cells, promotions
 from bench.make.cells import CellRow
 from bench.make.pipeline import Pipeline
@@ -67,7 +67,7 @@ def _asked(pipeline: Pipeline, name: str) -> Iterator[tuple[Arm, Arm, Task]]:
 
 
 def _compared(arm: Arm, candidate: Arm) -> bool:
-    return arm.engine not in FREE_ENGINES and (arm.name == candidate.of or arm.role == promotions.COMPARATOR)
+    return arm.engine not in FREE_ENGINES and (arm.name == candidate.of or arm.role == COMPARATOR)
 
 
 def _name(suite: str, candidate: Arm, arm: Arm) -> str:

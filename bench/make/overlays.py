@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import bench.layout as layout
 from bench.core import arm_rules, overlay_arms, skills
 from bench.core.names import shown
-from bench.core.suite import Arm, Suite
+from bench.core.suite import CALIBRATION, Arm, Suite
 from bench.effects import files, listing
 from bench.errors import BenchError, CorpusError, UsageError
 
@@ -109,7 +109,7 @@ def lay(suite: Suite, folder: str, root: Path, arms: str | None) -> Suite:
     except BenchError as error:
         raise UsageError(error.what, where=f"{where}{folder}", remedy=error.remedy) from None
     if arms is not None:
-        needed = [arm.name for arm in chosen if arm.role != "calibration"]
+        needed = [arm.name for arm in chosen if arm.role != CALIBRATION]
         named = [part.strip() for part in arms.split(",") if part.strip()]
         if sorted(named) != sorted(needed):
             what = f"the overlay has to be measured on exactly {', '.join(needed)}"

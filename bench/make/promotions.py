@@ -14,10 +14,8 @@ from typing import Any
 import bench.layout as layout
 from bench.core import promotion_scope
 from bench.core.lock import source_id
-from bench.core.suite import Arm, Suite, Task
+from bench.core.suite import CANDIDATE, COMPARATOR, Arm, Suite, Task
 from bench.make.pipeline import Pipeline, uses_assets
-
-CANDIDATE, COMPARATOR = "candidate", "comparator"
 
 
 def rows(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, str | None], dict[str, Any]]]:

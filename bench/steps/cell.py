@@ -18,7 +18,7 @@ from bench.core.markers import VARIABLES
 from bench.core.outcome import Authored
 from bench.core.overrides_sandbox import UNSAFE
 from bench.core.records import FINAL, NOT_RUN, Record
-from bench.core.suite import REVIEW_LABELS
+from bench.core.suite import CALIBRATION, REVIEW_LABELS
 from bench.core.verdict import Ended, Expected, Verdict
 from bench.effects import changes as changes_module
 from bench.effects import trees
@@ -72,7 +72,7 @@ def _review(
     job: Job, context: Context, changes: Changes | None, common: dict[str, Any], transcript: bytes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Body and outputs of a review's cell. The artifact itself is among them: a score is to be checked by hand."""
-    session, calibration = job.inputs["session"], job.params["role"] == review_outcome.CALIBRATION
+    session, calibration = job.inputs["session"], job.params["role"] == CALIBRATION
     outputs = {"review": session.outputs["review"]} if "review" in session.outputs else {}
     handed = context.store.get(outputs["review"].blob) if outputs else None
     truth = labels.parse(_labels(job, context), "review-labels.json")

@@ -28,8 +28,9 @@ from bench.core import (
     targets,
 )
 from bench.core.gate import Pair
-from bench.core.promotion_sides import Measured, Where
+from bench.core.promotion_sides import Measured
 from bench.core.records import FINAL, UNUSABLE, Record
+from bench.core.rows import Where, where
 from bench.core.suite import Mirror
 from bench.effects import trees
 from bench.effects.context import Context, Job, Made
@@ -97,9 +98,7 @@ def document(job: Job, context: Context) -> dict[str, Any]:
 def _measured(aggregate: Mapping[str, Any], params: Mapping[str, Any], store: Store) -> dict[Where, Measured]:
     arms = {arm for pair in params["pairs"] for arm in pair}
     return {
-        promotion_sides.where(row): promotion_sides.measured(
-            pinned(store, row.get("cell")), pinned(store, row.get("session"))
-        )
+        where(row): promotion_sides.measured(pinned(store, row.get("cell")), pinned(store, row.get("session")))
         for row in aggregate["rows"]
         if row["arm"] in arms
     }
@@ -113,7 +112,7 @@ def _compared(
     rows: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
     for row in aggregate["rows"]:
         if row["arm"] in rows and row["task"] in tasks:
-            known = found.get(promotion_sides.where(row), Measured(False))
+            known = found.get(where(row), Measured(False))
             rows[row["arm"]].append(dict(row) | {"attempts": known.attempts})
     if not all(rows.values()):
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.core import canary, cellview, contrasts, health, overview, pages, rows, summary
 from bench.core.records import Blob, Record, attempts
-from bench.core.suspicions import CALIBRATION
+from bench.core.suite import CALIBRATION
 from bench.effects.context import Context, Job, Made
 from bench.effects.report import text
 from bench.effects.report.render import Renderer
@@ -39,13 +39,13 @@ def make(job: Job, context: Context) -> Made:
     """Render everything. Raises IntegrityError where a stored patch or transcript is damaged."""
     aggregate = job.inputs["aggregate"]
     cells = aggregate.body["rows"]
-    stems = pages.stems((row["task"], row["arm"], row["run"]) for row in cells)
+    stems = pages.stems(map(rows.where, cells))
     paged = pages.chosen(cells)
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
     lines, told = [], []
     for row in cells:
-        cell = row["task"], row["arm"], row["run"]
+        cell = rows.where(row)
         found = _evidence(row, context.store)
         told.append(_tried(row, found.session))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
@@ -100,7 +100,7 @@ def _bytes(record: Record | None, output: str, store: Store) -> bytes:
     return store.get(record.outputs[output].blob) if record and output in record.outputs else b""
 
 
-def _kept(stem: str, cell: pages.Cell, found: _Evidence) -> dict[str, Blob]:
+def _kept(stem: str, cell: rows.Where, found: _Evidence) -> dict[str, Blob]:
     """The patch and the transcript under names of their own: the same blobs, so they take no further room."""
     kept = {}
     if found.cell and found.patch:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.core import digest, error_kinds, phases, records, review_artifact, review_outcome
+from bench.core import digest, error_kinds, phases, records, review_artifact
 from bench.core.review_artifact import Fault
 from bench.effects import cassettes, clock, engines
 from bench.effects.changes import Changes
@@ -241,6 +241,6 @@ def _made(job: Job, account: Account, redactor: Redactor) -> Made:
         return Made(body, account.outputs, records.NOT_RUN, "cancelled")
     if error_kinds.excluded(body):  # a paid one is bought again within the suite's retries
         why = body["error_detail"] if account.kind in error_kinds.EXCLUDED else body["review"]["diagnostic"]
-        kind = account.kind if account.kind in error_kinds.EXCLUDED else review_outcome.INVALID
+        kind = account.kind if account.kind in error_kinds.EXCLUDED else error_kinds.REVIEW_INVALID
         return Made(body, account.outputs, records.UNUSABLE, f"{kind}: {why}"[:400])
     return Made(body, account.outputs)

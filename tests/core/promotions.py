@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.core import aggregate, corpus, health, promotion, promotion_facts, promotion_sides
-from bench.core.promotion_sides import Measured, Where
+from bench.core.promotion_sides import Measured
+from bench.core.rows import Where, where
 
 ARMS = ("incumbent", "candidate")
 STAMP = "2026-11-29T10:00:00Z"
@@ -122,7 +123,7 @@ def document(
     have = {row["task"] for row in rows if row["role"] == "calibration"}
     rows = [*rows, *calibrated([task for task in dict.fromkeys(row["task"] for row in rows) if task not in have])]
     given, whole = params(rows, profile, **more), body(rows)
-    found = {promotion_sides.where(row): known() for row in rows} | dict(measured or {})
+    found = {where(row): known() for row in rows} | dict(measured or {})
     facts = promotion_facts.facts(whole, health.of_aggregate(whole), found, given)
     pairs = {}
     for incumbent, candidate in given["pairs"]:

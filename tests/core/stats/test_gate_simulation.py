@@ -13,6 +13,7 @@ import pytest
 
 from bench.core import gate, gate_implementation, gate_statistics, promotion_sides
 from bench.core.promotion_sides import Measured
+from bench.core.rows import where
 from bench.core.stats import compare
 from tests.core import promotions
 
@@ -35,7 +36,7 @@ def suite(chance: random.Random, tasks: int, rate: float, spread: float) -> list
 
 def promoted(rows: list[dict[str, Any]], tasks: int) -> tuple[bool, bool]:
     """Whether the literal and whether the statistical policy promotes."""
-    found = {promotion_sides.where(row): Measured(True, promotions.STAMP, sandbox="bwrap") for row in rows}
+    found = {where(row): Measured(True, promotions.STAMP, sandbox="bwrap") for row in rows}
     names = [(f"t{task}", "bug") for task in range(tasks)]
     pairs = promotion_sides.pairs(promotions.body(rows), found, names, promotions.ARMS)
     checks = gate_implementation.judge(pairs, POLICY).checks
