@@ -85,6 +85,7 @@ def _suite(document: Node, path: str, arms: tuple[Arm, ...], tasks: tuple[Task, 
 
     profile = said("profile", "implementation")
     model = document.get("model")
+    paid = [arm for arm in arms if arm.engine not in FREE_ENGINES]
     workers = said("workers", None)
     return Suite(
         name=document.value["suite"].value,
@@ -99,7 +100,7 @@ def _suite(document: Node, path: str, arms: tuple[Arm, ...], tasks: tuple[Task, 
         retries=int(said("retries", 1)),
         graph=said("graph", "none"),
         limits=_limits(document.get("limits")),
-        promotion=_promotion(document.get("promotion"), profile, path),
+        promotion=_promotion(document.get("promotion"), profile, path, mixed={a.reviews for a in paid} == {True, False}),
         env_aliases={key: node.value for key, node in said("env_aliases", {}).items()},
         mirrors=tuple(_mirror(node, path) for node in said("mirrors", ())),
     )
@@ -119,15 +120,17 @@ def _limits(node: Node | None) -> Limits:
     return Limits(**given)
 
 
-def _promotion(node: Node | None, profile: str, path: str) -> dict[str, Any]:
+def _promotion(node: Node | None, profile: str, path: str, *, mixed: bool) -> dict[str, Any]:
+    """Thresholds of the profile's gate, and those that are said of the other one where some arms review and some work."""
     gate = GATES[profile]
     found = dict(gate)
+    known = {*IMPLEMENTATION_GATE, *REVIEW_GATE} if mixed else set(gate)
     for key, item in node.value.items() if node else ():
-        if key not in gate:
+        if key not in known:
             raise CorpusError(
                 f"promotion.{key}: the gate of the profile {profile!r} has no such threshold",
                 where=place(path, node.key_at(key) if node else item.at),
-                remedy=f"known: {', '.join(sorted(gate))}",
+                remedy=f"known: {', '.join(sorted(known))}",
             )
         found[key] = plain_numbers(item.plain())
     return found

@@ -6,7 +6,7 @@ decision, which is then insufficient, and nothing is applied by words that ask f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from bench.core.corpus import IMPLEMENTATION_GATE, REVIEW_GATE
@@ -22,13 +22,12 @@ LEAST, MOST = "min_", "max_"
 def thresholds(suite: Suite, arm: Arm) -> dict[str, Any]:
     """The thresholds of an arm's gate: reviews by that of reviews, work by that of work, whatever the suite's profile.
 
-    Where a suite has both, what both gates know comes from its `promotion:`, the rest of the other gate is its default.
+    Its `promotion:` sets those of both; only the metric is that of its profile, and the other gate's is its default.
     """
     own = REVIEW_GATE if arm.reviews else IMPLEMENTATION_GATE
-    said: Mapping[str, Any] = suite.promotion
-    if set(said) != set(own):
-        said = {name: said[name] for name in said if name in own and name != "metric"}
-    return {name: value for name, value in (dict(own) | dict(said)).items() if name != "acknowledge"}
+    foreign = {"acknowledge"} if arm.reviews == (suite.profile == "review") else {"acknowledge", "metric"}
+    said = {name: value for name, value in suite.promotion.items() if name in own and name not in foreign}
+    return {name: value for name, value in (dict(own) | said).items() if name != "acknowledge"}
 
 
 def tasks(whole: Suite, arms: Collection[Arm], *, expensive: bool) -> list[Task]:

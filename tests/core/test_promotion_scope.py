@@ -52,6 +52,10 @@ def test_each_arm_is_judged_by_the_gate_of_what_it_does() -> None:
     assert look == {"metric": "review_weighted_f1", "min_improvement": 0.01, "min_runs": 5, "policy": "statistical"} | {
         "max_attempt_difference": 1
     }
+    both = suite(promotion={"min_improvement": 0.3, "min_improvement_pct": 9})
+    work, look = (promotion_scope.thresholds(both, both.arm(name)) for name in ("new-work", "new-look"))
+    assert (work["min_improvement_pct"], look["min_improvement"]) == (9, 0.3)
+    assert ("min_improvement" in work, "min_improvement_pct" in look) == (False, False)
     of_reviews = suite(profile="review", promotion={"min_improvement": 0.2, "max_attempt_difference": 3})
     work, look = (promotion_scope.thresholds(of_reviews, of_reviews.arm(name)) for name in ("new-work", "new-look"))
     assert (look["min_improvement"], work["metric"], work["max_attempt_difference"]) == (0.2, "cost_usd", 3)
