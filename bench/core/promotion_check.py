@@ -39,6 +39,8 @@ def applicable(document: Any) -> list[str]:
     found = faults(document)
     if not found and document["decision"] != gate.PROMOTE:
         found = [f"NOT PROMOTED: the decision is {document['decision']}: {'; '.join(_reasons(document))}"]
+    if not found and document["candidate_overlay"] is None:
+        found = ["NOT PROMOTED: the candidate has no overlay, and nothing but an overlay can be applied"]
     return found
 
 

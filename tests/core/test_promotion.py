@@ -67,6 +67,15 @@ def test_the_names_of_a_decision() -> None:
     assert one["tasks"][0]["candidate"]["review_weighted_f1"] == 0.7
 
 
+def test_a_candidate_without_an_overlay_is_decided_and_never_applied() -> None:
+    """It may differ in its model's settings: nothing in the working tree would be what won."""
+    found = document(GOOD, overlay=None)
+    assert (found["decision"], promotion_check.faults(found)) == ("promote", [])
+    assert promotion_check.applicable(found) == [
+        "NOT PROMOTED: the candidate has no overlay, and nothing but an overlay can be applied"
+    ]
+
+
 def test_the_policy_is_bound_with_its_rule() -> None:
     found = document(GOOD, thresholds={"min_improvement_pct": 7})
     assert found["policy"]["candidate"]["min_improvement_pct"] == 7
