@@ -8,6 +8,10 @@ ids, the order of findings and the order of keys decide nothing. Ties are shown 
 
 A finding of more than SPAN_CAP lines meets no label (one from line 1 to a million would meet every one); it stays a false
 positive at its reported weight. An identical finding under another id is one more false positive.
+
+`matching` shows all of it: for each pair the ids and three weights, reported, of the label, and matched (the smaller of the
+two), for each finding and label that is left its id and weight. The weighted figures are sums of just these: precision is
+matched ÷ (matched + left findings), recall is matched ÷ (labels of pairs + left labels), F1 their harmonic mean.
 """
 
 from __future__ import annotations
@@ -150,7 +154,7 @@ def _value(finding: Finding, label: Label) -> int:
     reported = WEIGHTS[finding.severity]
     found = 1
     for part, base in (
-        (min(reported, WEIGHTS[label.severity]), _WEIGHT_BASE),
+        (_worth(finding, label), _WEIGHT_BASE),
         (reported, _WEIGHT_BASE),
         (int(_hit(finding, label)), _COUNT_BASE),
         (int(finding.severity == label.severity), _COUNT_BASE),
@@ -158,6 +162,11 @@ def _value(finding: Finding, label: Label) -> int:
     ):
         found = found * base + part
     return found
+
+
+def _worth(finding: Finding, label: Label) -> int:
+    """A downgrade is worth what it reported, an upgrade no more than its label."""
+    return min(WEIGHTS[finding.severity], WEIGHTS[label.severity])
 
 
 def _hit(finding: Finding, label: Label) -> bool:
@@ -177,7 +186,7 @@ def _counts(pairs: int, findings: int, labels: int) -> dict[str, Any]:
 
 
 def _weighted(met: Sequence[tuple[Finding, Label]], findings: Sequence[Finding], labels: Sequence[Label]) -> dict[str, Any]:
-    matched = sum(min(WEIGHTS[finding.severity], WEIGHTS[label.severity]) for finding, label in met)
+    matched = sum(_worth(finding, label) for finding, label in met)
     wrong = sum(WEIGHTS[f.severity] for f in findings) - sum(WEIGHTS[finding.severity] for finding, _ in met)
     total = sum(WEIGHTS[label.severity] for label in labels)
     harmonic = None
@@ -196,14 +205,23 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _shown(pairs: Sequence[Pair], findings: Sequence[Finding], labels: Sequence[Label]) -> dict[str, Any]:
-    """By id, in the order of content: which met, which findings and labels are left, which findings were too wide."""
+    """In the order of content: which met and for what, which findings and labels are left, which findings were too wide."""
     used = {pair.finding for pair in pairs}, {pair.label for pair in pairs}
     rows = sorted(range(len(findings)), key=lambda place: _content(findings[place]))
     columns = sorted(range(len(labels)), key=lambda place: _place(labels[place]))
     return {
-        "pairs": [{"finding": findings[pair.finding].id, "label": labels[pair.label].id} for pair in pairs],
-        "unmatched_findings": [findings[place].id for place in rows if place not in used[0]],
-        "unmatched_labels": [labels[place].id for place in columns if place not in used[1]],
+        "pairs": [_met(findings[pair.finding], labels[pair.label]) for pair in pairs],
+        "unmatched_findings": [_left(findings[place]) for place in rows if place not in used[0]],
+        "unmatched_labels": [_left(labels[place]) for place in columns if place not in used[1]],
         "too_wide": [findings[place].id for place in rows if too_wide(findings[place])],
         "span_cap": SPAN_CAP,
     }
+
+
+def _met(finding: Finding, label: Label) -> dict[str, Any]:
+    weights = {"reported_weight": WEIGHTS[finding.severity], "label_weight": WEIGHTS[label.severity]}
+    return {"finding": finding.id, "label": label.id, "matched_weight": _worth(finding, label)} | weights
+
+
+def _left(item: Finding | Label) -> dict[str, Any]:
+    return {"id": item.id, "weight": WEIGHTS[item.severity]}

@@ -26,7 +26,8 @@ def test_a_right_review_is_resolved() -> None:
     body = graded(review_outcome.judge(artifact(raw()), None, LABELS))
     assert (body["resolved"], body["ok"], body["oracle_passed"], body["error_kind"]) == (True, True, True, None)
     assert (body["review_evidence_valid"], body["review_weighted_f1"], body["review_clean_control"]) == (True, 1.0, False)
-    assert body["review_score"]["matching"]["pairs"] == [{"finding": "F0", "label": "L0"}]
+    [pair] = body["review_score"]["matching"]["pairs"]
+    assert (pair["finding"], pair["label"]) == ("F0", "L0")
     assert {f"review_{name}" for name in scoring.FIGURES} <= set(body)
 
 

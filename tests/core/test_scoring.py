@@ -34,7 +34,7 @@ def test_all_found_and_the_right_verdict() -> None:
     assert scoring.passed(scored)
     assert (scored["f1"], scored["weighted_f1"], scored["blocker_recall"]) == (1.0, 1.0, 1.0)
     assert scored["matching"] == {
-        "pairs": [{"finding": "F0", "label": "L0"}],
+        "pairs": [{"finding": "F0", "label": "L0", "matched_weight": 5, "reported_weight": 5, "label_weight": 5}],
         "unmatched_findings": [],
         "unmatched_labels": [],
         "too_wide": [],
@@ -237,6 +237,21 @@ def test_every_figure_is_in_its_range(findings: tuple[Finding, ...], labels: tup
     assert (found["precision"] is None) == (not findings)
     assert found["true_positives"] + found["false_negatives"] == len(labels)
     assert found["true_positives"] + found["false_positives"] == len(findings)
+
+
+@settings(deadline=None)
+@given(reviews.findings(), reviews.true_labels())
+def test_what_is_shown_adds_up_to_the_weighted_figures(findings: tuple[Finding, ...], labels: tuple[Label, ...]) -> None:
+    scored = scoring.score(Review("comment", findings), labels)
+    shown = scored["matching"]
+    matched = sum(pair["matched_weight"] for pair in shown["pairs"])
+    assert all(pair["matched_weight"] == min(pair["reported_weight"], pair["label_weight"]) for pair in shown["pairs"])
+    wrong = sum(left["weight"] for left in shown["unmatched_findings"])
+    total = sum(each["label_weight"] for each in shown["pairs"]) + sum(left["weight"] for left in shown["unmatched_labels"])
+    assert scored["weighted_precision"] == (round(matched / (matched + wrong), 6) if findings else None)
+    assert scored["weighted_recall"] == (round(matched / total, 6) if labels else None)
+    said = sorted(each["finding"] for each in shown["pairs"]) + sorted(left["id"] for left in shown["unmatched_findings"])
+    assert sorted(said) == sorted(finding.id for finding in findings)
 
 
 def test_a_full_house_is_exact() -> None:
