@@ -20,19 +20,16 @@ Where = tuple[str, str, int]
 IDENTITY = ("task", "class", "run", "arm")
 NULL = (
     "proposer_model",
-    "task_ref",
-    "task_base_sha",
-    "sanitized_task_sha",
     "variant_head_sha",
     "task_asset_snapshot_digest",
     "task_asset_manifest_digest",
     "sandbox_dependency_manifest_digest",
     "sanitized_graph_manifest_digest",
-    "oracle_command_digest",
-    "oracle_manifest_digest",
     "plan_produced",
 )
-"""Fields of the reference that a row has and this harness keeps elsewhere (in the records that the cell's key names)."""
+"""Fields of the reference that a row has and that are always null here; docs/migrating.md gives the reason for each."""
+TASK = ("task_base_sha", "sanitized_task_sha", "oracle_command_digest", "oracle_manifest_digest")
+"""Of the source and the oracle, as a cell says them."""
 OUTCOME = (
     "error_detail",
     "authored_tests_passed",
@@ -67,7 +64,8 @@ def name(row: Mapping[str, Any]) -> str:
 def row(
     compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact, review: str | None = None
 ) -> dict[str, Any]:
-    """One row. `transcript` is {name, sha256, bytes} of the transcript beside the report, `review` the artifact's name."""
+    """One row. `compact` may also have task_ref, the ref as the suite has it; `transcript` is {name, sha256, bytes} of the
+    transcript beside the report, `review` the artifact's name."""
     body = dict(cell.body) if cell else {}
     ran = dict(session.body) if session else {}
     params = dict(session.params) if session else {}
@@ -78,6 +76,7 @@ def row(
     said = {name: body.get(name, ran.get(name)) for name in OUTCOME}
     model = ran.get("model") or body.get("model")
     prompt = params.get("prompt")
+    found |= {name: body.get(name) for name in TASK} | {"task_ref": compact.get("task_ref")}
     found |= said | {
         "ok": body.get("ok") is True,
         "resolved": compact["resolved"],

@@ -216,4 +216,5 @@ def report_params(pipeline: Pipeline, name: str) -> dict[str, Any]:
         "effort": suite.effort,
         "runs": suite.runs,
         "skipped": list(pipeline.matrices[name].skipped),
+        "refs": {task.id: task.source["ref"] for task in suite.tasks if "ref" in task.source},
     }

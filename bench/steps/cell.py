@@ -48,7 +48,7 @@ def make(job: Job, context: Context) -> Made:
     session = job.inputs["session"]
     changes = _changes(session, context)
     transcript = context.store.get(session.outputs["transcript"].blob) if "transcript" in session.outputs else b""
-    common = _carried(session, changes) | _priced(session.body, job.params)
+    common = _carried(session, changes) | _priced(session.body, job.params) | _task(job)
     if _reviews(job):
         return _made(*_review(job, context, changes, common | {"churn_digest": None}, transcript), session)
     if changes is None or not outcome.may_grade(session.state, session.body):
@@ -116,6 +116,17 @@ def _changes(session: Record, context: Context) -> Changes | None:
 def _carried(session: Record, changes: Changes | None) -> dict[str, Any]:
     said = {name: session.body.get(name) for name in outcome.CARRIED}
     return said | {"session_key": session.key, "churn_digest": changes.digest if changes else None}
+
+
+def _task(job: Job) -> dict[str, Any]:
+    """Which revision was worked on, and what graded it, in the reference's names."""
+    source, graded = (job.inputs[role].body if role in job.inputs else {} for role in ("template", "oracle"))
+    return {
+        "task_base_sha": source.get("revision"),
+        "sanitized_task_sha": source.get("commit"),
+        "oracle_command_digest": graded.get("command_digest"),
+        "oracle_manifest_digest": graded.get("manifest_digest"),
+    }
 
 
 def _priced(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
 inputs: aggregate, canary/<arm>/<candidate>…, promotion/<candidate>…, health?; cells and sessions are found in the store by
-the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs}. body: {summary:
-lines and table for a console, arms: its rows in full, statistics: [`stats.compare` of each pair, in brief], notices, …}.
+the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs, refs: {task:
+git ref}}. body: {summary: lines and table for a console, arms: its rows in full, statistics: [`stats.compare` of each pair,
+in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ def make(job: Job, context: Context) -> Made:
     renderer = Renderer()
     outputs: dict[str, Blob] = {}
     lines, told = [], []
+    refs = job.params.get("refs", {})
     for row in cells:
         cell = rows.where(row)
         found = _evidence(row, context.store)
         told.append(_tried(row, found.session))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
         review = next((name for name in kept if name.endswith(REVIEW)), None)
-        lines.append(rows.line(rows.row(row, found.cell, found.session, _artifact(kept, found), review)))
+        named = {**row, "task_ref": refs.get(row["task"])}
+        lines.append(rows.line(rows.row(named, found.cell, found.session, _artifact(kept, found), review)))
         outputs |= kept
         if cell in paged:
             page = cellview.build(row, found.cell, found.session, patch=found.patch, transcript=found.transcript)

@@ -60,6 +60,25 @@ def test_a_measured_cell(tmp_path: Path) -> None:
     assert row["sandbox_backend"] == "bwrap"
 
 
+def test_source_and_oracle_are_named_in_the_references_fields(tmp_path: Path) -> None:
+    b3 = "b3:" + "0" * 64
+    said = {"task_base_sha": "1" * 40, "sanitized_task_sha": "2" * 40}
+    said |= {"oracle_command_digest": b3, "oracle_manifest_digest": b3}
+    compact, cell, session = made(tmp_path, **said)
+    row = rows.row(compact | {"task_ref": "v1.2"}, cell, session, None)
+    check(row)
+    assert {name: row[name] for name in said} == said
+    assert row["task_ref"] == "v1.2"
+    assert rows.row(compact, cell, session, None)["task_ref"] is None
+
+
+def test_what_is_always_null_is_said_with_its_reason() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text()
+    table = page.partition("always null\n")[2].partition("## Habits")[0]
+    assert {name for name in REFERENCE.split() if name in rows.NULL} == set(rows.NULL)
+    assert [name for name in rows.NULL if f"`{name}`" not in table] == []
+
+
 def test_a_cell_that_did_not_run_has_a_row_of_nulls(tmp_path: Path) -> None:
     identity = {"task": "t", "class": "trivial", "arm": "a", "role": "incumbent", "run": 0}
     row = rows.row(aggregate.compact(identity, None), None, None, None)

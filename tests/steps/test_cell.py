@@ -36,6 +36,8 @@ def test_a_right_solution_is_resolved_priced_and_kept_as_a_patch(case: Case, lea
     assert body["cost_usd"] == body["list_price_usd"] == 0.0045
     assert body["input_tokens"] == 1000
     assert body["session_key"] == "session-key"
+    assert body["sanitized_task_sha"] == case.template.body["commit"]
+    assert body["oracle_manifest_digest"] == case.oracle.body["manifest_digest"]
     assert body["alarms"] == []
     assert digest.is_digest(body["churn_digest"])
     staged = staging.stage(case.context.store, case.template, None, scratch=case.context.scratch, cancel=case.context.cancel)
