@@ -68,3 +68,9 @@ def test_the_candidate_finds_more_and_is_promoted(shipped: Bench) -> None:
     }
     assert resolved == {"nop": 0, "gold": 6, "plain": 4, "candidate": 15}
     assert all(row["review_evidence_valid"] for row in rows if row["arm"] != "nop")
+    document = json.loads(shipped.path("artifacts/reports/review/promotion.json").read_bytes())
+    assert (document["candidate"], document["decision"]) == ("candidate", "promote")
+    [decision] = document["decisions"]
+    assert (decision["decision"], decision["metric"]) == ("promote", "review_weighted_f1")
+    assert {task["task"] for task in decision["tasks"]} == set(TASKS)
+    assert "promotion review/candidate: promote" in done.stdout
