@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.effects import cassette_author, cassette_requests, cassettes
+from bench.effects.cassette_record import Recorded
 from bench.effects.gateway import replays
 from bench.effects.gateway.gate import CHAT, MESSAGES, Call, Gate
 from bench.effects.gateway.recorder import Tape
@@ -107,14 +108,14 @@ VALUE = st.recursive(ATOM, lambda v: st.lists(v, max_size=3) | st.dictionaries(N
 @given(VALUE, st.sampled_from([MESSAGES, CHAT]), st.booleans())
 def test_whatever_the_gate_passes_can_be_read(messages: object, path: str, tools: bool):
     body = {"model": "m", "messages": messages} | ({"tools": [{"name": "x"}]} if tools else {})
-    judged = Gate("m", "k").judge(Asked("POST", path, {"x-api-key": "k"}, json.dumps(body).encode()))
+    judged = Gate("m", "k").judge(Asked("POST", path, {"x-api-key": "k"}, json.dumps(body).encode))
     if not isinstance(judged, Call):
         return
     cassette = made()
     if not replays.is_side(judged, cassette):
         found = cassettes.Player(cassette, skills={}, run=0).answer(replays.request_of(judged, cassette.model))
         assert isinstance(found, cassettes.Mismatch | list)
-    tape = Tape("p/m", None, {}, 0)
+    tape = Tape(Recorded("p/m", None, {}, 0))
     if path == MESSAGES:
         tape.add(judged.body, [{"type": "message"}])
-    assert tape.cassette(Redactor()) is None or judged.body.get("tools")
+    assert tape.cassette(Redactor()).data is None or judged.body.get("tools")
