@@ -22,7 +22,6 @@ SCHEMA = 1
 ENTRY = ("name", "version", "filename", "sha256", "tree")
 """Keys of a pinned distribution."""
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
-_HEX = re.compile(r"[0-9a-f]+")
 _ODD = re.compile(r"[^A-Za-z0-9._+-]+")
 _DIGITS = 8
 """Hex digits of a digest in an id: tells a workspace's few sources apart; never an identity."""
@@ -73,66 +72,22 @@ def needs_entry(source: Mapping[str, Any]) -> bool:
     return "sdist" in source and "sha256" not in source
 
 
-def parse(text: str, path: str) -> Lock:
-    """Read a lock file. Raises CorpusError with `path:line:column`."""
-    raw = _plain(text, path)
-    if not _well_formed(raw):
-        # To the reader that knows lines and columns, which words the fault.
-        document = yamlmap.load(text, path)
-        raw = document.plain()
-        schema.check(document, "lock", path)
-    pinned = {name: tuple(entries) for name, entries in raw["dependencies"].items()}
-    return Lock(path, raw["sources"], pinned)
-
-
-def _plain(text: str, path: str) -> Any:
-    """The document of a file that is JSON; None where a key stands twice. Raises CorpusError with `path:line:column`."""
+def parse(text: str, path: str, *, validated: bool = False) -> Lock:
+    """Read a lock file; `validated`: this text has passed the schema before. Raises CorpusError with `path:line:column`."""
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        raw = json.loads(text)
     except json.JSONDecodeError as error:
         suite = path.rpartition("/")[2].removesuffix(".lock.json")
         where = f"{path}:{error.lineno}:{error.colno}"
         raise CorpusError(f"not JSON: {error.msg}", where=where, remedy=f"run doit relock {suite}") from None
     except (ValueError, RecursionError):
-        return None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _well_formed(raw: Any) -> bool:
-    """A plain yes for the usual lock, so that jsonschema is loaded only to word a fault."""
-    if (
-        not isinstance(raw, dict)
-        or set(raw) != {"schema", "sources", "dependencies"}
-        or raw["schema"] is True
-        or raw["schema"] != SCHEMA
-    ):
-        return False
-    sources, dependencies = raw["sources"], raw["dependencies"]
-    if not isinstance(sources, dict) or not isinstance(dependencies, dict):
-        return False
-    pins = [pin for pin in sources.values() if not _is_pin(pin)]
-    return not pins and all(isinstance(found, list) and all(map(_is_entry, found)) for found in dependencies.values())
-
-
-def _is_pin(pin: Any) -> bool:
-    if not isinstance(pin, dict) or len(pin) != 1:
-        return False
-    kind, value = next(iter(pin.items()))
-    sizes = {"commit": (40, 64), "sha256": (64,)}.get(kind, ())
-    return isinstance(value, str) and len(value) in sizes and bool(_HEX.fullmatch(value))
-
-
-def _is_entry(entry: Any) -> bool:
-    if not isinstance(entry, dict) or set(entry) != set(ENTRY) or not all(isinstance(v, str) for v in entry.values()):
-        return False
-    named = all(entry[key].strip() for key in ENTRY)
-    return named and len(entry["sha256"]) == 64 and bool(_HEX.fullmatch(entry["sha256"])) and digest.is_digest(entry["tree"])
+        validated = False  # the reader that knows lines and columns words it
+    if not validated:
+        document = yamlmap.load(text, path)
+        schema.check(document, "lock", path)
+        raw = document.plain()
+    pinned = {name: tuple(entries) for name, entries in raw["dependencies"].items()}
+    return Lock(path, raw["sources"], pinned)
 
 
 def dump(lock: Lock) -> bytes:

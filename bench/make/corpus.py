@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import bench.layout as layout
+import bench.schemas as schemas
 from bench.core import corpus, lock, prices
 from bench.core.suite import Suite
 from bench.effects import files
@@ -16,6 +19,7 @@ from bench.make.index import ABSENT
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
+Read = TypeVar("Read")
 LIMIT = 4 << 20
 """Bytes of one corpus file."""
 ARMS = "arms.yaml"
@@ -35,7 +39,6 @@ def load_suites(workspace: Workspace) -> dict[str, Suite]:
     workspace.index.load()
     arms_digest = workspace.index.file_digest(f"{layout.CORPUS}/{ARMS}") if arms.is_file() else ""
     arms_text = _text(workspace, f"{layout.CORPUS}/{ARMS}") if arms.is_file() else None
-    valid = workspace.index.rows.setdefault(VALID, {})
     suites: dict[str, Suite] = {}
     for path in sorted(folder.glob("*.yaml")):
         if path.name == ARMS:
@@ -44,18 +47,10 @@ def load_suites(workspace: Workspace) -> dict[str, Suite]:
         # The digest comes first: a file that is edited in between must not be taken for what was read.
         both = workspace.index.file_digest(relative) + arms_digest
         text = _text(workspace, relative)
-        suite = corpus.parse_suite(
-            text,
-            path=relative,
-            arms_text=arms_text,
-            arms_path=f"{layout.CORPUS}/{ARMS}",
-            validated=valid.get(relative) == both,
-        )
+        read = partial(corpus.parse_suite, text, path=relative, arms_text=arms_text, arms_path=f"{layout.CORPUS}/{ARMS}")
+        suite = _checked(workspace, relative, both, ("suite", "arms"), read)
         if suite.name != path.stem:
             raise CorpusError(f"the suite calls itself {suite.name!r}", where=relative, remedy="name it like its file")
-        if valid.get(relative) != both:
-            valid[relative] = both
-            workspace.index.pending.append(VALID)
         suites[suite.name] = suite
     if not suites:
         raise CorpusError("no suite here", where=f"{layout.CORPUS}/", remedy="add a <suite>.yaml")
@@ -66,16 +61,33 @@ def load_lock(workspace: Workspace, suite: str) -> lock.Lock:
     """What was resolved for a suite; an empty lock when there is no file."""
     path = workspace.layout.suite_lock(suite)
     relative = f"{layout.CORPUS}/{path.name}"
-    workspace.index.file_digest(relative)
-    return lock.parse(_text(workspace, relative), relative) if path.is_file() else lock.Lock(relative, absent=True)
+    content = workspace.index.file_digest(relative)
+    if not path.is_file():
+        return lock.Lock(relative, absent=True)
+    return _checked(workspace, relative, content, ("lock",), partial(lock.parse, _text(workspace, relative), relative))
 
 
 def load_prices(workspace: Workspace) -> prices.Table:
     """Model → USD per million tokens; empty when the workspace has no price table."""
     where = f"{layout.CORPUS}/prices.json"
-    if workspace.index.file_digest(where) == ABSENT:
+    content = workspace.index.file_digest(where)
+    if content == ABSENT:
         return {}
-    return prices.parse(_text(workspace, where), where)
+    return _checked(workspace, where, content, ("prices",), partial(prices.parse, _text(workspace, where), where))
+
+
+def _checked(workspace: Workspace, path: str, content: str, names: Sequence[str], read: Callable[..., Read]) -> Read:
+    """What `read(validated=…)` gives: bytes that passed these schemas, as they are now, are not held against them again."""
+    index = workspace.index
+    index.load()
+    passed = content + "".join(index.file_digest(str(schemas.path(name))) for name in names)
+    valid = index.rows.setdefault(VALID, {})
+    known = valid.get(path) == passed
+    found = read(validated=known)
+    if not known:
+        valid[path] = passed
+        index.pending.append(VALID)
+    return found
 
 
 def recorded_model(workspace: Workspace, path: str) -> str | None:

@@ -9,9 +9,14 @@ from typing import Any
 SUFFIX = ".schema.json"
 
 
+def path(name: str) -> Path:
+    """Where the schema of that name, such as `suite`, is."""
+    return Path(__file__).with_name(name + SUFFIX)
+
+
 def load(name: str) -> dict[str, Any]:
-    """The schema of that name, such as `suite`."""
-    schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + SUFFIX).read_bytes())
+    """The schema of that name."""
+    schema: dict[str, Any] = json.loads(path(name).read_bytes())
     return schema
 
 

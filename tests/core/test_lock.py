@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.core import lock, schema, yamlmap
+from bench.core import lock
 from bench.errors import CorpusError
 from tests.core.suites import HEX
 
@@ -131,22 +131,6 @@ def test_no_lock_at_all_is_said_so():
         match=r"there is no lock file yet, and the requirements 'pytest-9\.0\.3' needs one; run doit relock demo",
     ):
         absent.requirements(["pytest==9.0.3"])
-
-
-VALUES = st.sampled_from(
-    [None, True, 1, 1.0, 2, "", " ", "x", HEX, "b3:" + HEX, HEX[:40], [], {}, [ENTRY], {"commit": HEX}, ENTRY]
-)
-
-
-@settings(deadline=None)
-@given(st.sampled_from(["schema", "sources", "dependencies", "a", *ENTRY]), VALUES, st.booleans())
-def test_the_quick_yes_is_never_more_than_the_schema_s(key, value, drop):
-    entry = {k: v for k, v in (ENTRY | {key: value}).items() if not (drop and k == key)} if key in ENTRY else ENTRY
-    raw = RAW | {"dependencies": {"x": [entry]}}
-    raw |= {"sources": {"a": value}} if key == "a" else {} if key in ENTRY else {key: value}
-    text = json.dumps(raw)
-    if lock._well_formed(yamlmap.load(text, PATH).plain()):
-        schema.check(yamlmap.load(text, PATH), "lock", PATH)
 
 
 @settings(deadline=None)

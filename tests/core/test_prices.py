@@ -4,10 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bench.core import prices, schema, yamlmap
+from bench.core import prices
 from bench.errors import CorpusError
 
 ROW = {"input": 3, "cache_creation": 3.75, "cache_read": 0.3, "output": 15}
@@ -46,23 +44,11 @@ def test_faults_are_named(raw, said):
     assert said in str(caught.value)
 
 
-def test_the_shipped_table_is_read_without_the_validator():
+def test_a_table_that_has_passed_before_is_read_without_the_validator():
     path = Path(__file__).parents[2] / PATH
-    code = f"import sys; from bench.core import prices; prices.parse(open({str(path)!r}).read(), 'x')"
+    code = f"import sys; from bench.core import prices; prices.parse(open({str(path)!r}).read(), 'x', validated=True)"
     code += "; print('jsonschema' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
     table = prices.parse(path.read_text("utf-8"), PATH)
     assert all(row["cache_read"] <= row["input"] < row["output"] for row in table.values())
-
-
-VALUES = st.sampled_from([None, True, 1, 1.0, -1, 2, "", " ", "x", "2026-01-31", "2026-1-1", [], {}, {"x": ROW}, {"x": {}}])
-
-
-@settings(deadline=None)
-@given(st.sampled_from([*RAW, "note", "x", *ROW]), VALUES)
-def test_the_quick_yes_is_never_more_than_the_schema_s(key, value):
-    raw = RAW | ({"models": {"m": ROW | {key: value}}} if key in ROW else {key: value})
-    document = yamlmap.load(json.dumps(raw), PATH)
-    if prices._well_formed(document):
-        schema.check(document, "prices", PATH)
