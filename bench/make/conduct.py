@@ -36,12 +36,11 @@ GRACE_S = 2.0
 
 
 @contextlib.contextmanager
-def writing(workspace: Workspace, *, wait: bool) -> Iterator[None]:
+def writing(workspace: Workspace, *, wait: bool = False) -> Iterator[None]:
     """Hold the workspace for writing, with signals turned into an orderly end."""
     with lock.held(workspace.layout.lock, wait=wait), _signals(workspace.run.cancel.set):
         workspace.refresh()
         workspace.index.writable = True
-        execute.sweep_scratch(workspace)
         try:
             yield
         finally:
@@ -68,6 +67,7 @@ class Conductor:
     def _ready(self) -> str | None:
         """Refuse what cannot be run, say with what it is run; gives the name of the cassette to record."""
         pipeline = self.pipeline
+        execute.sweep_scratch(pipeline.workspace)
         pipeline.check_ready(self._touched)
         check_files(pipeline.workspace, self.closure)
         record = pipeline.given.get(variables.RECORD)

@@ -107,6 +107,23 @@ def test_what_cost_money_asks_first(workspace: Bench):
     assert workspace.records() == before
 
 
+def test_what_was_bought_while_clean_asked_is_not_revoked_by_the_answer(workspace: Bench):
+    paid(workspace, SESSION_PATH, 12.5)
+    ours, theirs = os.openpty()
+    words = [*workspaces.COMMAND, "clean", "session"]
+    asking = subprocess.Popen(
+        words, cwd=workspace.root, env=workspace.environment(), stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert asking.stdout is not None
+    assert asking.stdout.read(len("revoke")) == b"revoke"
+    paid(workspace, SESSION_PATH.replace("gold", "nop"), 30.0)
+    before = workspace.records()
+    os.write(ours, b"y\n")
+    _, said = asking.communicate(timeout=60)
+    assert (asking.returncode, b"$30.00 more" in said) == (2, True), said
+    assert workspace.records() == before
+
+
 @pytest.mark.parametrize(
     "words", [("clean", "nonsense"), ("restore", "cell:x/*"), ("why", "x"), ("why", "cell:x/*"), ("plan", "x"), ("gc",)]
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
-from bench.effects import console, lock
+from bench.effects import console
 from bench.errors import UsageError
-from bench.make import revoke
+from bench.make import conduct, revoke
 from bench.make.commands.base import StepCommand, option
 from bench.make.step import Step
+from bench.make.workspace import Workspace
 
 
 class Clean(StepCommand):
@@ -26,9 +28,8 @@ class Clean(StepCommand):
 
     def _execute(self, downstream: bool, dry_run: bool, yes: bool) -> int:
         workspace = self.pipeline.workspace
-        found = {step.id: (step, revoke.standing(workspace, step)) for step in self._chosen(downstream)}
-        present = [step for step, standing in found.values() if standing is not None]
-        dollars = sum(standing.spent_usd for _, standing in found.values() if standing is not None)
+        chosen = self._chosen(downstream)
+        present, dollars = _standing(workspace, chosen)
         if dry_run:
             for step in present:
                 console.say(f"would revoke {step.id}")
@@ -36,8 +37,12 @@ class Clean(StepCommand):
             return 0
         if dollars > 0 and not yes:
             _ask(len(present), dollars)
-        with lock.held(workspace.layout.lock):
-            workspace.index.writable = True
+        with conduct.writing(workspace):
+            asked = dollars
+            present, dollars = _standing(workspace, chosen)
+            if dollars > asked and not yes:
+                what = f"evidence that cost ${dollars - asked:.2f} more was measured since it was asked for"
+                raise UsageError(what, remedy="nothing was revoked; say it again")
             done = [name for step in present for name in revoke.revoke(workspace, step)]
         for name in done:
             console.say(f"revoked {console.visible(name)}")
@@ -70,16 +75,21 @@ class Restore(StepCommand):
         workspace = self.pipeline.workspace
         steps = self.steps()
         wanted = [steps[name] for name in self.spread(self.selected(self.sel_tasks or []))]
-        if self.sel_default_tasks:
-            # Nobody named them: what was made since is not to be displaced.
-            wanted = [step for step in wanted if not (workspace.layout.root / step.target).exists()]
-        with lock.held(workspace.layout.lock):
-            workspace.index.writable = True
+        with conduct.writing(workspace):
+            if self.sel_default_tasks:
+                # Nobody named them: what was made since is not to be displaced.
+                wanted = [step for step in wanted if not (workspace.layout.root / step.target).exists()]
             done = [step for step in wanted if revoke.restore(workspace, step)]
         for step in done:
             console.say(f"restored {step.id}")
         console.say(f"{console.counted(len(done), 'record')} restored")
         return 0
+
+
+def _standing(workspace: Workspace, steps: Iterable[Step]) -> tuple[list[Step], float]:
+    """Those of which there is anything to revoke, and the dollars that it cost."""
+    found = [(step, there) for step in steps if (there := revoke.standing(workspace, step)) is not None]
+    return [step for step, _ in found], sum(there.spent_usd for _, there in found)
 
 
 def _ask(count: int, dollars: float) -> None:

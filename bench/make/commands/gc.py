@@ -8,8 +8,9 @@ from pathlib import Path
 import bench.layout as layout
 from bench.core import digest, records
 from bench.core.records import Record
-from bench.effects import clock, console, files, lock
+from bench.effects import clock, console, files
 from bench.errors import IntegrityError, UsageError
+from bench.make import conduct
 from bench.make.commands.base import StepCommand, option
 from bench.make.workspace import Workspace
 
@@ -38,7 +39,7 @@ class Gc(StepCommand):
             raise UsageError("gc needs an age", where="--older-than", remedy="doit gc --older-than 30")
         workspace = self.pipeline.workspace
         before = clock.now_utc().timestamp() - days * DAY_S
-        with lock.held(workspace.layout.lock):
+        with conduct.writing(workspace):
             doomed = list(_revoked(workspace, before))
             gone = set(doomed)
             kept = {b.blob for r in _roots(workspace, gone) for b in r.outputs.values()}
