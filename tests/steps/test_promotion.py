@@ -15,7 +15,7 @@ from bench.effects import trees
 from bench.effects.context import Job, Made
 from bench.effects.trees import Entry
 from bench.steps import promotion
-from tests.core.promotions import params
+from tests.core.promotions import binding, params
 from tests.steps.evidence import TASKS, Evidence
 
 
@@ -165,6 +165,25 @@ def test_an_overlay_has_one_digest_whatever_it_is_laid_over(evidence: Evidence) 
     placed = skill(evidence, "candidate", OLD, {f".claude/skills/{path}": data for path, data in fix.items()})
     assert bound(inputs | {"skill/candidate": placed}) == alone
     assert bound({"aggregate": inputs["aggregate"]}) is None
+
+
+def test_each_pair_is_compared_on_its_own_tasks(evidence: Evidence) -> None:
+    """Spec 8.6: arms of one overlay need not run the same tasks."""
+    first, second, third, fourth = TASKS
+    tasks = [binding(task, ["candidate"]) for task in (first, third)] + [binding(second, ["incumbent"])]
+    tasks.append(binding(fourth, ["candidate", "incumbent"]))
+    pairs = [["incumbent", "candidate"], ["baseline", "incumbent"]]
+    _, document = make(evidence, {"aggregate": evidence.aggregated()}, pairs=pairs, tasks=tasks)
+    assert promotion_check.faults(document) == []
+    asked = {one["candidate_arm"]: one for one in document["decisions"]}
+    assert {name: [row["task"] for row in one["tasks"]] for name, one in asked.items()} == {
+        "candidate": [first, third, fourth],
+        "incumbent": [second, fourth],
+    }
+    seen = {name: one["statistics"]["measures"]["cost_usd"]["tasks"] for name, one in asked.items()}
+    assert seen == {"candidate": 3, "incumbent": 2}
+    missing = [check for one in asked.values() for check in one["checks"] if check["check"] == "both_arms"]
+    assert missing == []
 
 
 def test_tasks_and_plugins_are_bound(evidence: Evidence) -> None:
