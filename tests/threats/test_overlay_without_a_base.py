@@ -24,7 +24,7 @@ def test_an_overlay_that_adds_a_file_is_measured_decided_and_refused_in_words(tm
     assert bench.doit().code == 0
     document = json.loads(bench.path("artifacts/reports/tiny/promotion.json").read_bytes())
     assert document["decision"] == "promote"
-    assert list(document["target_base_digests"]) == ["corpus/skills/mend/SKILL.md"]
+    assert sorted(document["target_base_digests"]) == ["corpus/skills/mend/SKILL.md", "plugin/skills/mend/SKILL.md"]
     done = bench.doit("apply:tiny/candidate")
     assert (done.code, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
