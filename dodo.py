@@ -31,8 +31,8 @@ def task_graph():
 
 def task_assets():
     """read-only dependency trees of a benchmark task"""
-    for name, params, hints in rows.assets(PIPELINE):
-        yield step("assets", name, params, hints=hints)
+    for name, params, needs, hints in rows.assets(PIPELINE):
+        yield step("assets", name, params, needs=needs, hints=hints)
 
 
 def task_oracle():

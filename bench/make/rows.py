@@ -71,8 +71,11 @@ def _identity(indexer: str) -> dict[str, str]:
         return {"missing": error.what}
 
 
-def assets(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """(name, keyed params, where to look) of each task that has dependencies."""
+def assets(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Maybe, dict[str, Any]]]:
+    """(name, keyed params, needs, where to look) of each task that has dependencies.
+
+    A source that is no sdist says in its own files what it is called: hence its template.
+    """
     for suite, task, name in pipeline.named_tasks():
         if uses_assets(task):
             entries = [dict(entry) for entry in pipeline.lock(suite.name).requirements(task.dependencies)]
@@ -82,7 +85,8 @@ def assets(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], dict[str, 
                 for source, target in task.sandbox_dependencies
             ]
             params = {"lock": entries, "python": interpreter.minor(), "exclude_dist": own, "mounts": mounted}
-            yield name, params, {"source": dict(task.source)}
+            template = None if own else layout.record("template", pipeline.source_name(suite, task))
+            yield name, params, {"template": template}, {"source": dict(task.source)}
 
 
 def oracles(pipeline: Pipeline) -> Iterator[tuple[str, dict[str, Any], Paths]]:

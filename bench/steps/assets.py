@@ -1,9 +1,9 @@
 """Step `assets`: a task's dependencies as one read-only tree, the sandbox interpreter's site-packages.
 
-params {lock: [{name, version, filename, sha256, tree}], python, exclude_dist?, mounts?: [{source, target, tree}]} · hints
-{source} → body {distributions: [[name, version]], tree, mounts: [{target, tree}]}, outputs {tree, "mount/<target>"}; each
-mount belongs at /workspace/<target>. It resolves nothing (that is `doit relock`) and never installs the distribution of the
-source itself: tests would then grade that.
+params {lock: [{name, version, filename, sha256, tree}], python, exclude_dist?, mounts?: [{source, target, tree}]}; inputs
+{template?} · hints {source} → body {distributions: [[name, version]], tree, mounts: [{target, tree}]}, outputs {tree,
+"mount/<target>"}; each mount belongs at /workspace/<target>. It resolves nothing (that is `doit relock`) and never installs
+the distribution of the source itself: tests would then grade that.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.core import relpath
 from bench.core.records import Blob
-from bench.effects import dependencies, distributions, mounts, trees, wheels
+from bench.effects import dependencies, distributions, mounts, project, trees, wheels
 from bench.effects.context import Context, Job, Made
 from bench.effects.distributions import Pinned
 from bench.errors import Cancelled, CorpusError
@@ -25,7 +25,7 @@ KIND = "assets"
 def make(job: Job, context: Context) -> Made:
     """Obtain each pinned distribution, merge, pack; read the mounted trees."""
     lock = [distributions.pinned(raw) for raw in job.params["lock"]]
-    _check(lock, str(job.params["python"]), job.params.get("exclude_dist"))
+    _check(lock, str(job.params["python"]), _own(job, context))
     mounted = list(job.params.get("mounts") or ())
     relpath.check_paths([str(mount["target"]) for mount in mounted], mounts.KEY)
     named = []
@@ -45,11 +45,19 @@ def make(job: Job, context: Context) -> Made:
     return Made(body=body, outputs=outputs)
 
 
-def _check(lock: list[Pinned], python: str, own: str | None) -> None:
+def _own(job: Job, context: Context) -> list[str]:
+    """What the source is called: an sdist by its pin, any other by the metadata of its template."""
+    if "template" not in job.inputs:
+        return [str(job.params["exclude_dist"])] if job.params.get("exclude_dist") else []
+    tree = context.store.get(job.inputs["template"].outputs["tree"].blob)
+    return sorted(project.names(trees.entries_of(tree)))
+
+
+def _check(lock: list[Pinned], python: str, own: list[str]) -> None:
     seen: list[Pinned] = []
     for item in lock:
         wheels.check_filename(item.filename, item.name, item.version, python)
-        if own and wheels.same_project(item.name, own):
+        if any(wheels.same_project(item.name, name) for name in own):
             raise CorpusError(
                 f"{item.shown} is the source's own distribution, and would be graded instead of the workspace",
                 where="dependencies.pip",

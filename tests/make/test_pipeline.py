@@ -195,3 +195,11 @@ def test_a_graph_may_take_as_long_as_its_most_patient_suite_allows(tmp_path: Pat
         suite(tmp_path, name, graph="codeanalyzer", limits=LIMITS | {"graph_s": seconds})
     ((_, _, params),) = rows.graphs(loaded(tmp_path))
     assert params["seconds"] == 900
+
+
+def test_a_source_without_a_pinned_name_gives_its_template_to_what_is_installed_beside_it(tmp_path: Path):
+    suite(tmp_path, "a", task={"dependencies": {"pip": ["pytest==9.2.0"]}})
+    pinned = {"sources": {}, "dependencies": {"pytest-9.2.0": []}, "schema": 1}
+    workspaces.put(tmp_path, "corpus/a.lock.json", json.dumps(pinned))
+    ((_, params, needs, _),) = rows.assets(loaded(tmp_path))
+    assert (params["exclude_dist"], needs) == (None, {"template": "artifacts/templates/adder.json"})

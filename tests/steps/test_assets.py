@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.core import digest
+from bench.core.records import Record, sealed
 from bench.effects import distributions, interpreter, trees, wheels
 from bench.effects.context import Context, Made
 from bench.effects.distributions import Pinned
@@ -67,6 +68,31 @@ def test_the_source_s_own_distribution_is_refused(context: Context, own: str) ->
     with pytest.raises(CorpusError, match="source's own distribution"):
         make(context, [pin(context, "odds", "1.0", ODDS)], exclude_dist=own)
     make(context, [pin(context, "evens", "2.0", EVENS)], exclude_dist=own)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pyproject.toml", b'[project]\nname = "Odds"\n'),
+        ("setup.cfg", b"[metadata]\nname = odds\n"),
+        ("setup.py", b"from setuptools import setup\nsetup(name='odds')\n"),
+        ("PKG-INFO", b"Metadata-Version: 2.1\nName: odds\n"),
+    ],
+)
+def test_a_source_that_is_no_release_says_itself_what_must_not_be_installed(
+    context: Context, path: str, text: bytes
+) -> None:
+    outputs = {"tree": context.store.put(trees.pack([Entry(path, "100644", text)]))}
+    template = sealed(Record("template", "t", "k", {}, {}, "final", None, outputs, {}))
+    own, other = pin(context, "odds", "1.0", ODDS), pin(context, "evens", "2.0", EVENS)
+    for locked in ([own], [other]):
+        keyed = {"lock": [item.to_json() for item in locked], "python": interpreter.minor(), "exclude_dist": None}
+        job = job_of("assets", context, keyed, inputs={"template": template})
+        if locked == [own]:
+            with pytest.raises(CorpusError, match="source's own distribution"):
+                assets.make(job, context)
+        else:
+            assert assets.make(job, context).body["distributions"] == [["evens", "2.0"]]
 
 
 def test_two_versions_of_one_distribution_are_refused(context: Context) -> None:
