@@ -7,16 +7,18 @@ Generated from the layout, the suites and our variables; never a word or a bare 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from bench.core import review_artifact
 from bench.core.suite import Suite, Task
 from bench.layout import ARTIFACTS, CORPUS, ORACLES
 
-VARIABLES = ("ASSAY_CHANNEL", "BENCH_ORACLE_REPORT", "BENCH_ORACLE_ROOT", "BENCH_REVIEW_OUTPUT")
+VARIABLES = ("ASSAY_CHANNEL", "BENCH_ORACLE_REPORT", "BENCH_ORACLE_ROOT", review_artifact.VARIABLE)
 """Environment variables that only graders and reviewed sessions are given."""
 MIN_LENGTH = 12
 """Characters below which a variable's other name is too likely to be somebody else's."""
 _WORD = re.compile(r"\w")
+_SUITE_FILE = re.compile(rf"(?<![\w-]){CORPUS}/[\w.-]{{1,128}}?\.(?:lock\.json|yaml)(?!\w)")
 
 
 def markers(suites: Iterable[Suite]) -> tuple[str, ...]:
@@ -24,10 +26,29 @@ def markers(suites: Iterable[Suite]) -> tuple[str, ...]:
     found = set(VARIABLES)
     for suite in suites:
         found |= {f"{CORPUS}/{suite.name}.yaml", f"{CORPUS}/{suite.name}.lock.json"}
-        found |= {alias for alias in suite.env_aliases.values() if len(alias) >= MIN_LENGTH and "_" in alias}
+        found |= _aliases(suite.env_aliases.values())
         for task in suite.tasks:
             found |= {f"{ORACLES}/{path}" for path in _hidden(task)}
     return tuple(sorted(found))
+
+
+def of_task(task: Task, aliases: Mapping[str, str]) -> tuple[str, ...]:
+    """Sorted markers of the grading of one task, whatever its suite is called; without what its own prompt says.
+
+    `aliases`: our variable → its other name. That of the artifact is no secret from whoever is to write it.
+    """
+    named = _aliases(theirs for ours, theirs in aliases.items() if not (task.review and ours == review_artifact.VARIABLE))
+    found = named | {f"{ORACLES}/{path}" for path in _hidden(task)}
+    return tuple(sorted(marker for marker in found if marker not in task.prompt))
+
+
+def spoken(text: str, markers: Iterable[str]) -> set[str]:
+    """Those of `markers` that stand in a text, and whatever in it is named like a suite's file or its lock."""
+    return {marker for marker in markers if marker in text and _stands_alone(text, marker)} | {*_SUITE_FILE.findall(text)}
+
+
+def _aliases(names: Iterable[str]) -> set[str]:
+    return {name for name in names if len(name) >= MIN_LENGTH and "_" in name}
 
 
 def _hidden(task: Task) -> set[str]:

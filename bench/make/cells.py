@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bench.layout as layout
-from bench.core import model_id, prices, session_params
+from bench.core import markers, model_id, prices, session_params
 from bench.core.matrix import Cell
 from bench.core.suite import FREE_ENGINES, Suite, Task
 from bench.effects import mounts
@@ -128,6 +128,7 @@ def row(pipeline: Pipeline, suite: Suite, cell: Cell) -> CellRow:
             "prices": prices.row(pipeline.prices, priced),
             "role": arm.role,
             "aliases": dict(suite.env_aliases),
+            "markers": list(markers.of_task(task, suite.env_aliases)),
         },
         hints={"cassette": played} if played else {},
         paid=not free and played is None,

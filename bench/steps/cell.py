@@ -1,19 +1,32 @@
 """Step `cell`: what a session is worth. Free, and made again from the store alone whenever grading or an oracle changes.
 
-params {verify, verify_s, oracle_s, prices, role, aliases}; inputs {session, template, oracle?, expected?, assets?} → body
-of the reference's outcome fields, outputs {patch}. Order: layers rebuilt, planted files out, authored tests, oracle, patch
-and churn, skill, cost, alarms. The body holds no clock, path or random value. A session that left nothing is not graded.
+params {verify, verify_s, oracle_s, prices, role, aliases, markers}; inputs {session, template, oracle?, expected?, assets?}
+→ body of the reference's outcome fields, outputs {patch}. Order: layers rebuilt, planted files out, authored tests, oracle,
+patch and churn, skill, cost, alarms. The body holds no clock, path or random value. A session that left nothing is not
+graded.
 Where the oracle is review labels, the artifact is scored instead: such a session has no patch, since what its workspace
 holds is the change under review.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import alarms, asked, cost, junit, labels, outcome, planted, review_artifact, review_outcome, verdict
+from bench.core import (
+    alarms,
+    asked,
+    cost,
+    junit,
+    labels,
+    markers,
+    outcome,
+    planted,
+    review_artifact,
+    review_outcome,
+    verdict,
+)
 from bench.core.markers import VARIABLES
 from bench.core.outcome import Authored
 from bench.core.overrides_sandbox import UNSAFE
@@ -29,6 +42,7 @@ from bench.effects.grading.patches import EMPTY, Patch
 from bench.effects.grading.staging import Stage
 from bench.effects.grading.verifiers import Hidden, Run, View
 from bench.effects.sandbox import Finished
+from bench.effects.trees import Entry
 
 KIND = "cell"
 
@@ -95,6 +109,7 @@ def _review(
             authored = _authored(shown, job.params, context)
     graded = review_outcome.graded(session.body, authored, judged, calibration=calibration)
     names = [*(name for name in VARIABLES if name != review_artifact.VARIABLE), REVIEW_LABELS]
+    names += _spoken(job, context, changes, transcript)
     raised = [*_asked(transcript, session), *alarms.of_names(transcript, names)]
     return common | graded | _churn(None) | {"alarms": raised}, outputs
 
@@ -208,7 +223,7 @@ def _alarms(job: Job, context: Context, changes: Changes, graded: Graded, transc
         *alarms.of_attributes(texts),
         *alarms.of_verdict_files(texts, asked.commands(transcript)),
         *_asked(transcript, job.inputs["session"]),
-        *alarms.of_names(transcript, _secrets(job, context, changes)),
+        *alarms.of_names(transcript, _secrets(job, context, changes, transcript)),
         *(alarms.alarm(kind, detail) for kind, detail in (graded.oracle.alarms if graded.oracle else ())),
     ]
     return list({(a["kind"], a["detail"]): a for a in found}.values())
@@ -218,12 +233,24 @@ def _asked(transcript: bytes, session: Record) -> list[dict[str, str]]:
     return [*alarms.of_probing(asked.commands(transcript)), *alarms.of_gateway(session.body.get("gateway"))]
 
 
-def _secrets(job: Job, context: Context, changes: Changes) -> list[str]:
-    """Names that only a grader knows: our variables, and files of the oracle that neither template nor session has."""
+def _secrets(job: Job, context: Context, changes: Changes, transcript: bytes) -> list[str]:
+    """What only a grader knows: our variables, markers, and files of the oracle that neither template nor session has."""
+    said = [*VARIABLES, *_spoken(job, context, changes, transcript)]
     if "oracle" not in job.inputs:
-        return list(VARIABLES)
-    known = {entry.path.rpartition("/")[2] for entry in changes.entries}
-    packed = context.store.get(job.inputs["template"].outputs["tree"].blob)
-    known |= {entry.path.rpartition("/")[2] for entry in trees.entries_of(packed)}
+        return said
+    known = {entry.path.rpartition("/")[2] for entry in _seen(job, context, changes)}
     names = {str(file["target"]).rpartition("/")[2] for file in job.inputs["oracle"].body["files"]}
-    return [*VARIABLES, *sorted(names - known)]
+    return [*said, *sorted(names - known)]
+
+
+def _spoken(job: Job, context: Context, changes: Changes, transcript: bytes) -> list[str]:
+    """Markers in the transcript that the session did not read in its workspace."""
+    found = markers.spoken(transcript.decode("utf-8", "replace"), job.params.get("markers") or ())
+    for entry in _seen(job, context, changes) if found else ():
+        found = {marker for marker in found if marker not in entry.path and marker.encode() not in entry.data}
+    return sorted(found)
+
+
+def _seen(job: Job, context: Context, changes: Changes) -> Iterator[Entry]:
+    yield from changes.entries
+    yield from trees.entries_of(context.store.get(job.inputs["template"].outputs["tree"].blob))

@@ -1,6 +1,7 @@
 """Harness markers: generated, specific, and found only where they stand alone."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -91,3 +92,30 @@ def test_an_ordinary_project_loses_nothing():
     paths = ["oracles/feed.py", "corpus/a.yaml", "artifacts/x", "src/harness.py", "tests/oracle_test.py"]
     assert markers.harness_paths(paths, FOUND) == {}
     assert markers.harness_paths(paths, ()) == {}
+
+
+def test_a_tasks_own_markers_name_no_suite_and_nothing_of_its_prompt():
+    assert markers.of_task(TASK, ALIASES) == (
+        "GITNEXUS_BENCH_ORACLE_ROOT",
+        "oracles/parse-duration/gold.patch",
+        "oracles/parse-duration/test_hidden.py",
+        "oracles/t.py",
+    )
+    told = replace(TASK, prompt="Read oracles/t.py.")
+    assert "oracles/t.py" not in markers.of_task(told, {})
+
+
+def test_the_artifacts_other_name_is_no_marker_for_a_review():
+    aliases = {"BENCH_REVIEW_OUTPUT": "GITNEXUS_REVIEW_OUTPUT"}
+    assert "GITNEXUS_REVIEW_OUTPUT" in markers.of_task(TASK, aliases)
+    labels = OracleFile("parse-duration/labels.json", "review-labels.json")
+    review = replace(TASK, oracle=Oracle((labels,), labels=True))
+    assert review.review
+    assert markers.of_task(review, aliases) == ("oracles/parse-duration/gold.patch", "oracles/parse-duration/labels.json")
+
+
+def test_what_is_spoken_stands_alone_and_any_suites_file_counts():
+    text = "cat ../corpus/demo.yaml; sed -n 1p /x/corpus/my.suite.lock.json oracles/t.py"
+    text += " my-corpus/a.yaml corpus/a.yamlx oracles/t.pyc"
+    assert markers.spoken(text, FOUND) == {"corpus/demo.yaml", "corpus/my.suite.lock.json", "oracles/t.py"}
+    assert markers.spoken("nothing", FOUND) == set()

@@ -147,3 +147,16 @@ def test_a_command_oracle_reports_by_status_or_with_a_report(
     aliases = {"BENCH_ORACLE_ROOT": "THEIR_ROOT"}
     made = case.cell(case.session(changed({"src/calc.py": source})), None, aliases=aliases)
     assert made.body["oracle_passed"] is passes
+
+
+def test_a_marker_in_the_transcript_is_an_alarm_unless_the_workspace_has_it(case: Case, learned: Record) -> None:
+    mine = ["oracles/mine/check.py", "THEIR_ORACLE_ROOT"]
+    event = {
+        "type": "tool_use",
+        "input": {"command": "ls /x/oracles/mine/check.py $THEIR_ORACLE_ROOT; cat corpus/demo.yaml"},
+    }
+    made = case.cell(case.session(changed({"src/calc.py": FIXED}), events=(event,)), learned, markers=mine)
+    said = sorted(alarm["detail"].rpartition(" ")[2] for alarm in made.body["alarms"] if alarm["kind"] == "oracle-name")
+    assert said == ["THEIR_ORACLE_ROOT", "corpus/demo.yaml", "oracles/mine/check.py"]
+    left = changed({"src/calc.py": FIXED, "notes.txt": "oracles/mine/check.py THEIR_ORACLE_ROOT", "corpus/demo.yaml": ""})
+    assert case.cell(case.session(left, events=(event,)), learned, markers=mine).body["alarms"] == []
