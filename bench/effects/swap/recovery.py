@@ -102,25 +102,31 @@ def _of_ours(entry: Entry) -> bool:
     return inside and _STAGED.fullmatch(entry.staged) is not None
 
 
-def undo(root: int, entries: Iterable[Entry]) -> list[str]:
+def undo(root: int, entries: Iterable[Entry], held: Mapping[str, int] | None = None) -> list[str]:
     """Bring back the old bytes, in reverse order, and delete what lay beside; gives the paths that need a person.
 
-    Whether a file was exchanged is told by bytes alone. A destination that is neither old nor new is someone's edit.
+    Whether a file was exchanged is told by bytes alone. A destination that is neither old nor new is someone's edit. `held`:
+    open directories by path, by who exchanged in them; they may have been moved since.
     """
-    return [entry.path for entry in reversed(list(entries)) if not _undone(root, entry)]
+    return [entry.path for entry in reversed(list(entries)) if not _undone(root, entry, (held or {}).get(entry.path))]
 
 
-def _undone(root: int, entry: Entry) -> bool:
-    try:
-        folder = places.open_folder(root, entry.path)
-    except ApplyFailed:
-        return False
-    try:
-        return _restored(folder, Path(entry.path).name, entry)
-    except (ApplyFailed, OSError):
-        return False
-    finally:
-        os.close(folder)
+def _undone(root: int, entry: Entry, held: int | None) -> bool:
+    folders = [] if held is None else [held]
+    with contextlib.ExitStack() as opened:
+        try:
+            folder = places.open_folder(root, entry.path)
+        except ApplyFailed:
+            if held is None:
+                return False
+        else:
+            opened.callback(os.close, folder)
+            if held is None or places.identity_of(folder) != places.identity_of(held):
+                folders.append(folder)
+        try:
+            return all(_restored(each, Path(entry.path).name, entry) for each in folders)
+        except (ApplyFailed, OSError):
+            return False
 
 
 def _restored(folder: int, name: str, entry: Entry) -> bool:

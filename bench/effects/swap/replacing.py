@@ -71,7 +71,7 @@ def replace_all(root: Path, wanted: Sequence[Replacement], note: Mapping[str, An
                 _check_swapped(at, target)
             recovery.write(at, recovery.DONE, entries, note)
         except BaseException as error:
-            _roll_back(at, entries, note, error)
+            _roll_back(at, targets, note, error)
             raise
         return _tidied(at, entries, note)
 
@@ -137,9 +137,10 @@ def _check_swapped(root: int, target: _Target) -> None:
     _rebound(root, target)
 
 
-def _roll_back(root: int, entries: Sequence[recovery.Entry], note: Mapping[str, Any], error: BaseException) -> None:
+def _roll_back(root: int, targets: Sequence[_Target], note: Mapping[str, Any], error: BaseException) -> None:
     """Raises ApplyFailed when a person is needed, or in place of a plain OSError; else the caller raises `error` again."""
-    left = recovery.undo(root, entries)
+    entries = [target.entry for target in targets]
+    left = recovery.undo(root, entries, {target.wanted.path: target.folder for target in targets})
     if left:
         recovery.write(root, recovery.STUCK, [entry for entry in entries if entry.path in left], note)
         what = f"{error}; and {', '.join(sorted(left))} could not be put back"

@@ -3,7 +3,7 @@
     python -m tests.effects.swap.stepper FOLDER < points.json > results.json
 
 Points: ["kill" | "interrupt", n] acts before or after a system call, at the n-th stop of a traced child; ["fail", n] raises
-OSError instead of the n-th call of a function of the operating system. Each runs on a tree of its own.
+OSError instead of the n-th call of a function of the operating system, exchanges included. Each runs on a tree of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.effects.swap import recovery, replacing
+from bench.effects.swap import exchange, recovery, replacing
 from bench.errors import BenchError
 
 FILES = ("skills/one/SKILL.md", "skills/one/more/notes.md", "mirror/one/SKILL.md", "mirror/one/more/notes.md")
@@ -53,7 +53,9 @@ def _failing(number: int) -> None:
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal left
-        if event == "c_call" and getattr(argument, "__module__", "") == "posix":
+        if (event == "c_call" and getattr(argument, "__module__", "") == "posix") or (
+            event == "call" and frame.f_code is exchange.exchange.__code__  # ctypes makes no event of its own
+        ):
             left -= 1
             if left == 0:
                 raise OSError(5, "injected")
