@@ -18,15 +18,14 @@ from doit.task import Stream
 import bench.layout as layout
 from bench.core import overrides_sandbox
 from bench.effects import clock, console, files, lock
-from bench.errors import UsageError
-from bench.make import execute, stamp, summary, variables, watch
+from bench.errors import Cancelled, UsageError
+from bench.make import execute, stamp, summary, variables, verdicts, watch
 from bench.make.corpus import check_files
 from bench.make.pipeline import Pipeline
 from bench.make.reporter import StepReporter
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
-CANCELLED = 130
 DEFAULT_WORKERS = 3
 """Workers where neither the command line nor a suite says how many."""
 MAX_WORKERS = 64
@@ -138,7 +137,7 @@ class Conductor:
         progress.finish()
         console.say_err("cancelled; what was finished is kept, `doit` goes on from there")
         # An outage beats cancelled: whoever sees it stop the run may well have pressed Ctrl-C then.
-        return summary.FAILED if summary.outage(self.pipeline.workspace.run) else CANCELLED
+        return verdicts.FAILED if summary.outage(self.pipeline.workspace.run) else Cancelled.exit_code
 
     def _leave_stamp(self) -> None:
         workspace = self.pipeline.workspace

@@ -49,8 +49,6 @@ def load_suites(workspace: Workspace) -> dict[str, Suite]:
         text = _text(workspace, relative)
         read = partial(corpus.parse_suite, text, path=relative, arms_text=arms_text, arms_path=f"{layout.CORPUS}/{ARMS}")
         suite = _checked(workspace, relative, both, ("suite", "arms"), read)
-        if suite.name != path.stem:
-            raise CorpusError(f"the suite calls itself {suite.name!r}", where=relative, remedy="name it like its file")
         suites[suite.name] = suite
     if not suites:
         raise CorpusError("no suite here", where=f"{layout.CORPUS}/", remedy="add a <suite>.yaml")

@@ -10,10 +10,10 @@ from bench.core.records import FINAL, NOT_RUN
 from bench.effects import console
 from bench.make import verdicts
 from bench.make.pipeline import Pipeline
+from bench.make.verdicts import FAILED
 from bench.make.workspace import Run
 
 ORDER = ("measured", "built", "restored", "reused", "unusable", "not_run", "cancelled", "refused")
-FAILED = 1
 MOST = 10
 """Failures that are told one by one."""
 TOLD = frozenset({"suite", "report", "health", "aggregate", "cell", "session", "template", "graph"})
@@ -41,7 +41,7 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
         if f"suite:{name}" in names or f"report:{name}" in names:
             code = max(code, _suite(pipeline, name, judged=_judged(name, names)))
         elif f"health:{name}" in names:
-            code = max(code, _health(pipeline, name, told=True))
+            code = max(code, _health(pipeline, name, lines=True))
     return max(code, verdicts.tell(pipeline, names))
 
 
@@ -96,15 +96,15 @@ def _suite(pipeline: Pipeline, name: str, *, judged: bool) -> int:
             console.say(line)
         folder = f"{layout.ARTIFACTS}/{layout.FOLDERS['report']}/{name}"
         console.say(f"report: {folder}/index.html · {folder}/report.md · {folder}/results.jsonl")
-    return _health(pipeline, name, told=False) if judged else 0
+    return _health(pipeline, name, lines=False) if judged else 0
 
 
-def _health(pipeline: Pipeline, name: str, *, told: bool) -> int:
+def _health(pipeline: Pipeline, name: str, *, lines: bool) -> int:
     body = pipeline.workspace.said(layout.record("health", name))
     if body is None:
         console.say_err(f"error: health:{name} has no record")
         return FAILED
-    for line in body.get("lines", []) if told else []:
+    for line in body.get("lines", []) if lines else []:
         console.say(line)
     bad = [f"arm {arm} of {name} is unusable" for arm in body.get("fatal", [])]
     if not body.get("complete", True):

@@ -17,7 +17,7 @@ from doit.cmd_base import Command, DoitCmdBase
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
-from bench.errors import BenchError, UsageError
+from bench.errors import BenchError, Cancelled, UsageError
 
 if TYPE_CHECKING:
     from bench.make.pipeline import Pipeline
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _NO_DODO = re.compile(r"Could not find dodo file '(.+?)'\.")
 _NO_OPTION = re.compile(r"Error parsing [\w-]+: option (-.+?)(?: \(parsing options|$)", re.S)
 _NO_VALUE = re.compile(r"Error parsing parameter '([\w-]+)' <class '(?:int|float)'>.*: ('.*')\s*$", re.S)
-CANCELLED = 130
-USAGE = 2
 
 
 class Guarded(Command):
@@ -43,14 +41,14 @@ class Guarded(Command):
         except BenchError as error:
             return _said(str(error), error.exit_code)
         except (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask) as error:
-            return _said(_reworded(str(error)), USAGE)
+            return _said(_reworded(str(error)), UsageError.exit_code)
         except BrokenPipeError:
             from bench.effects import console
 
             console.hush(sys.stdout)  # `doit list | head`
             return 0
         except KeyboardInterrupt:
-            return _said("interrupted", CANCELLED)
+            return _said("interrupted", Cancelled.exit_code)
 
     def _permuted(self, in_args: list[str]) -> list[str]:
         # doit's parser stops at the first word that is no option; people write `doit clean STEP --dry-run`.
