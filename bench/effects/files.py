@@ -72,6 +72,11 @@ def append_line(path: Path, line: bytes) -> None:
         raise storage_fault(error, path) or error from error
 
 
+_PLAINLY = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _PLAINLY |= getattr(os, _flag, 0)  # Windows, where evidence is only read, has the last alone
+
+
 def read_regular(path: Path, limit: int) -> bytes:
     """Bytes of a regular file of at most `limit` bytes, never through a link, never blocking on a FIFO.
 
@@ -79,7 +84,7 @@ def read_regular(path: Path, limit: int) -> bytes:
     """
     where = str(path)
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, _PLAINLY)
     except OSError as error:
         what = "is a symbolic link" if error.errno == errno.ELOOP else (error.strerror or "cannot be opened").lower()
         raise CorpusError(what, where=where, remedy="it must be a regular file") from None

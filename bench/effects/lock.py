@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import sys
@@ -11,12 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.effects import clock, files
-from bench.errors import LockHeld
+from bench.errors import EnvironmentRefused, LockHeld
 
 
 @contextlib.contextmanager
 def held(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the lock for a block. Raises LockHeld naming the holder's pid, start and command unless `wait`."""
+    """Hold the lock for a block. Raises LockHeld naming the holder's pid, start and command unless `wait`.
+
+    Raises EnvironmentRefused where the system has no such locks: evidence can be read there, and none made.
+    """
+    try:
+        import fcntl  # here, since Windows has none and plan, why, list and verify need none
+    except ImportError:
+        what = "this system has no file locks of the kind that keep two writers apart"
+        raise EnvironmentRefused(
+            what, where=path.name, remedy="read evidence here (plan, why, verify); make it on Linux"
+        ) from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

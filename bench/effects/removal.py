@@ -11,7 +11,10 @@ import secrets
 import stat
 from pathlib import Path
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+def _opened(path: Path | str, below: int | None = None) -> int:
+    # No constant of the module: Windows, where evidence is only read, lacks these flags.
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=below)
 
 
 def remove_tree(path: Path) -> None:
@@ -24,14 +27,14 @@ def remove_tree(path: Path) -> None:
         path.unlink()
         return
     path.chmod(0o700)
-    root = os.open(path, FOLDER)
+    root = _opened(path)
     try:
         mark, moved = secrets.token_hex(8), 0
         while names := _names(root):
             for name in names:
                 if _removed(root, name):
                     continue
-                here = os.open(name, FOLDER, dir_fd=root)
+                here = _opened(name, root)
                 try:
                     for inner in _names(here):
                         if not _removed(here, inner):
