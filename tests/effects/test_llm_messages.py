@@ -12,16 +12,8 @@ def test_first_and_last_message_are_marked_for_the_cache_and_the_rest_is_left() 
     assert given[0]["content"] == "s"
 
 
-class Usage:
-    """What LiteLLM would make of a completion's usage."""
-
-    def __init__(self, told: dict[str, int]) -> None:
-        self.__dict__ |= told
-        self.prompt_tokens_details = type("Details", (), self.__dict__.pop("prompt_tokens_details"))
-
-
 def test_an_answer_keeps_its_usage_on_the_way() -> None:
     usage = {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3, "output_tokens": 4}
     made = llm_messages.as_completion({"role": "assistant", "content": "x"}, "stop", usage)
-    assert llm.usage_of(Usage(made["usage"])) == usage
+    assert llm.usage_of(llm.library().Usage(**made["usage"])) == usage
     assert made["choices"][0]["message"]["content"] == "x"
