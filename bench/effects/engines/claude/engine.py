@@ -231,11 +231,12 @@ def _told(stream: Stream, traffic: Traffic) -> dict[str, Any]:
 
 
 def _apart(usage: Mapping[str, int] | None, own: Mapping[str, int] | None) -> float | None:
-    """How far apart the two totals are, as a share of the greater one; None where one is unknown."""
+    """How far apart the two counts are, field by field (tokens read from a cache cost a tenth of others), as a share of the
+    greater total; None where one is unknown. Dollars follow from them: the client has no prices but its own provider's."""
     if usage is None or own is None:
         return None
-    first, second = (sum(counts[name] for name in TOKENS) for counts in (usage, own))
-    return round(abs(first - second) / max(first, second), 4) if max(first, second) else 0.0
+    most = max(sum(counts[name] for name in TOKENS) for counts in (usage, own))
+    return round(max(abs(usage[name] - own[name]) for name in TOKENS) / most, 4) if most else 0.0
 
 
 def _timeless(call: Mapping[str, Any]) -> dict[str, Any]:

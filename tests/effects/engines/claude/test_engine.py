@@ -58,8 +58,18 @@ def test_the_gateways_count_is_the_sessions_and_the_clients_stands_beside(
     assert found.gateway is not None
     own = {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3, "output_tokens": 4}
     assert (found.gateway["cli_usage"], found.gateway["cli_cost_usd"], found.gateway["cost_usd"]) == (own, 0.5, 0.4)
-    assert (found.gateway["apart"], found.gateway["foreign_calls"]) == (round(100 / 110, 4), 3)
+    assert found.gateway["apart"] == round(max(abs(USAGE[name] - own[name]) for name in own) / 110, 4)
+    assert found.gateway["foreign_calls"] == 3
     assert found.gateway["refused"] == [{"why": "route"}]
+
+
+def test_tokens_counted_as_another_kind_are_apart_though_the_sum_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = {"input_tokens": 4, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 0, "output_tokens": 4}
+    found = played(tmp_path, monkeypatch, ended(WHOLE), Traffic(moved, (), 0.5, 0.4))
+    assert found.gateway is not None
+    assert found.gateway["apart"] == 0.3
 
 
 def test_unknown_usage_stays_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
