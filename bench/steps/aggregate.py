@@ -17,9 +17,9 @@ def make(job: Job, context: Context) -> Made:
     """The aggregate's body; always final, since an incomplete aggregate is what health and report need to say so."""
     if "cells" not in job.params:
         parts = job.params.get("parts") or sorted(job.inputs)
-        body = aggregate.merged(
-            [job.inputs[part].body for part in parts if part in job.inputs], job.params.get("skipped", ())
-        )
+        made = [job.inputs[part].body for part in parts if part in job.inputs]
+        body = aggregate.merged(made, job.params.get("skipped", ()))
+        body["complete"] &= len(made) == len(parts)  # how many cells a missing one had, nobody here knows
     else:
         # All that a task's aggregate says is said of its cells together: medians of groups are not the medians of the task.
         grouped = (row for part in job.inputs.values() if part.kind == KIND for row in part.body.get("rows", ()))

@@ -50,3 +50,12 @@ def test_cells_without_a_record_are_counted_as_not_run(tmp_path: Path) -> None:
     assert (merged.body["measured"], merged.body["planned"]) == (3, 8)
     assert merged.body["skipped"] == ["slow"]
     assert merged.body["tasks"][1]["calibration"] == "unmeasured"
+
+
+def test_a_suite_that_lacks_a_tasks_aggregate_is_not_complete(tmp_path: Path) -> None:
+    cells = [["nop", "calibration", 0]]
+    whole = record("cell", {"oracle_passed": False, "resolved": False})
+    task = aggregate.make(job({"task": "t", "class": "trivial", "cells": cells}, {"nop/0": whole}), context(tmp_path))
+    given = {"t": record("aggregate", dict(task.body))}
+    assert aggregate.make(job({"parts": ["t"]}, given), context(tmp_path)).body["complete"] is True
+    assert aggregate.make(job({"parts": ["t", "u"]}, given), context(tmp_path)).body["complete"] is False
