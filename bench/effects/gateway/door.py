@@ -209,7 +209,8 @@ class SocketDoor:
             sent, settled = list(self._sent), dict(self._settled)
         lines = self._lines(set(sent), SETTLE_S)
         known = {line.get("call") for line in lines}
-        calls = [ledger.entry(line) for line in lines]
+        cut = {number for number, status in settled.items() if status is None}
+        calls = [ledger.entry(line, cut=line.get("call") in cut) for line in lines]
         calls += [ledger.lost(self.model, settled.get(number)) for number in sent if number not in known]
         dollars, exact = ledger.spent(lines)
         price = round(dollars, 6) if exact and all(call["status"] != "unaccounted" for call in calls) else None

@@ -72,7 +72,7 @@ class Ledger:
                 self._lines.setdefault(str(line.get("session_id")), []).append(line)
 
 
-def entry(line: Mapping[str, Any]) -> dict[str, Any]:
+def entry(line: Mapping[str, Any], *, cut: bool = False) -> dict[str, Any]:
     """A usage line as `Traffic.calls` holds it. Counts that cannot be are unknown, and `fault` says why: what a provider
     miscounts must not cost the session that was paid for."""
     native, fault = line.get("native_usage"), None
@@ -94,6 +94,8 @@ def entry(line: Mapping[str, Any]) -> dict[str, Any]:
     made = {name: line.get(name) for name in names} | {"usage": counted, "dollars": line.get("list_price_usd")}
     if fault is not None:
         made["fault"] = fault
+    if cut and made["status"] == "ok":
+        made["status"] = "cut"  # the proxy does not always notice that nobody took the rest
     if line.get("status") == "failed":
         made |= {"http_status": line.get("http_status"), "error": line.get("error_type") or line.get("error_class")}
     return made

@@ -69,6 +69,14 @@ def test_entries_hold_four_counts_or_none():
     assert "-7 input_tokens" in odd["fault"]
 
 
+def test_a_call_that_the_door_cut_is_no_whole_one_whatever_the_proxy_says():
+    assert [ledger.entry(line(status=said), cut=True)["status"] for said in ("ok", "cut", "failed")] == [
+        "cut",
+        "cut",
+        "failed",
+    ]
+
+
 @pytest.mark.parametrize(("status", "told"), [(None, "unaccounted"), (200, "unaccounted"), (400, "failed")])
 def test_a_call_without_a_line_is_unknown_or_was_refused_on_its_way(status: int | None, told: str):
     assert ledger.lost("m", status)["status"] == told
