@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench.core import calendar
 from bench.core.promotion_sides import Measured
@@ -201,3 +204,44 @@ def test_nothing_at_all_is_insufficient() -> None:
     found = document([])
     assert {"run_status", "arm_health", "model", "age", "paired_tasks"} <= refused(found)
     assert found["generated_at"] is None
+
+
+def _changed(number: int, **facts: Any) -> Callable[[list[Row]], dict[str, Any]]:
+    return lambda given: given[number].update(facts) or {}
+
+
+def _known(arm: str, **facts: Any) -> Callable[[list[Row]], dict[str, Any]]:
+    return lambda given: {"measured": {("a", arm, 1): known(**facts)}}
+
+
+FLAWS: dict[str, Callable[[list[Row]], dict[str, Any]]] = {
+    "a run is missing": lambda given: given.pop() and {},
+    "a run was held back": _changed(2, state="not_run"),
+    "a run is no evidence": _changed(4, error_kind="cleanup-failure"),
+    "another model": _changed(1, model="other"),
+    "another effort": _changed(3, effort="high"),
+    "an alarm": _changed(5, alarms=ALARM),
+    "until lucky": _known("candidate", attempts=9),
+    "lost": _known("incumbent", whole=False),
+    "of no time": _known("candidate", measured_at=None),
+    "expired": _known("incumbent", measured_at="2026-01-01T00:00:00Z"),
+    "another engine": _known("candidate", inputs=INPUTS | {"runtime": "b3:other"}),
+    "a selection": lambda given: {"left_out": ["task z"]},
+}
+COSTS = st.lists(st.integers(1, 100).map(lambda cents: cents / 100), min_size=12, max_size=12)
+
+
+@settings(max_examples=120, deadline=None)
+@given(COSTS, st.lists(st.booleans(), min_size=12, max_size=12), st.sampled_from(sorted(FLAWS)))
+def test_no_figures_make_up_for_a_flaw(costs: list[float], solved: list[bool], flaw: str) -> None:
+    given_rows = [row | {"cost_usd": cost, "resolved": well} for row, cost, well in zip(rows(), costs, solved, strict=True)]
+    found = document(given_rows, **FLAWS[flaw](given_rows))
+    assert found["decision"] == "insufficient_evidence"
+    assert found["decisions"][0]["reasons"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(COSTS)
+def test_without_one_the_figures_decide(costs: list[float]) -> None:
+    priced = [row | {"cost_usd": cost} for row, cost in zip(rows(), costs, strict=True)]
+    assert decided(priced) in ("promote", "keep_incumbent")

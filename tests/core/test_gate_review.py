@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.core.promotions import ARMS, Row, decided, document, failing, reviewed
 
@@ -147,3 +149,82 @@ def test_a_row_with_an_invalid_artifact_counts_as_excluded_whatever_came_first()
 def test_thresholds_are_the_suites() -> None:
     assert review(scores("a", 0.5, 0.54), thresholds={"min_improvement": 0.05}) == KEEP
     assert review(scores("a", 0.5, 0.55), thresholds={"min_improvement": 0.05}) == PROMOTE
+
+
+@st.composite
+def reviews(draw: st.DrawFn) -> list[Row]:
+    """Three runs of each arm on one to three tasks, defect and clean, with any figures; half of the candidates gain."""
+    gains = draw(st.booleans())
+    rows: list[Row] = []
+    for task in range(draw(st.integers(1, 3))):
+        clean = draw(st.booleans())
+        blocking = draw(st.booleans())
+        for arm in ARMS:
+            better = gains and arm == ARMS[1]
+            share = st.integers(9 if better else 0, 10 if gains else 20).map(lambda step: step / 20)
+            for number in range(3):
+                facts: dict[str, Any] = {"review_verdict_correct": better or draw(st.booleans())}
+                facts["review_false_positives"] = 0 if better else draw(st.integers(0, 2))
+                if clean:
+                    facts["review_clean_pass"] = better or draw(st.booleans())
+                else:
+                    facts["review_blocker_recall"] = draw(share) if blocking else None
+                facts = {name: value for name, value in facts.items() if value is not None}
+                row = reviewed(f"t{task}", arm, number, None if clean else draw(share), **facts)
+                if not (clean or blocking):
+                    del row["review_blocker_recall"]
+                rows.append(row)
+    return rows
+
+
+def lowered(draw: st.DrawFn, row: Row) -> Row:
+    """The row with one of its figures worse than it was."""
+    clean = row["review_clean_control"]
+    figures = ["review_verdict_correct", "review_false_positives", "review_clean_pass" if clean else "review_weighted_f1"]
+    figures += ["review_blocker_recall"] if "review_blocker_recall" in row else []
+    name = draw(st.sampled_from(figures))
+    value = row[name]
+    if isinstance(value, bool):
+        return row | {name: False}
+    if name == "review_false_positives":
+        return row | {name: value + draw(st.integers(1, 3))}
+    return row | {name: draw(st.floats(0, value).map(lambda less: round(less, 6)))}
+
+
+@settings(max_examples=150, deadline=None)
+@given(reviews(), st.data())
+def test_a_worse_figure_of_the_candidate_never_promotes_what_was_kept(rows: list[Row], data: st.DataObject) -> None:
+    place = data.draw(st.sampled_from([at for at, row in enumerate(rows) if row["arm"] == ARMS[1]]))
+    worse = [*rows]
+    worse[place] = data.draw(st.composite(lowered)(rows[place]))
+    assert review(rows) == PROMOTE or review(worse) != PROMOTE
+
+
+@settings(max_examples=80, deadline=None)
+@given(reviews(), st.data())
+def test_any_run_that_is_missing_is_insufficient(rows: list[Row], data: st.DataObject) -> None:
+    gone = data.draw(st.integers(0, len(rows) - 1))
+    assert review(rows[:gone] + rows[gone + 1 :]) == INSUFFICIENT
+
+
+@settings(max_examples=80, deadline=None)
+@given(reviews())
+def test_a_promotion_is_right_everywhere_and_worse_nowhere(rows: list[Row]) -> None:
+    """The rule as it is written, read off the rows themselves."""
+    if review(rows) != PROMOTE:
+        return
+    gains = []
+    for task in {row["task"] for row in rows}:
+        old, new = ([row for row in rows if (row["task"], row["arm"]) == (task, arm)] for arm in ARMS)
+        assert all(row["review_verdict_correct"] for row in new)
+        for name in ("review_blocker_recall", "review_clean_pass"):
+            if name in new[0] and (name != "review_clean_pass" or new[0]["review_clean_control"]):
+                assert min(row[name] for row in new) >= min(row[name] for row in old)
+        if not new[0]["review_clean_control"]:
+            gains.append(_middle(new) - _middle(old))
+    assert min(gains) >= -1e-9
+    assert max(gains) >= 0.01 - 1e-9
+
+
+def _middle(rows: list[Row]) -> float:
+    return float(sorted(row["review_weighted_f1"] for row in rows)[1])

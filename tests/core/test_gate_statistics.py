@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bench.core import gate_statistics
+from bench.core import gate, gate_statistics
+from bench.core.gate import Check, Verdict
 from tests.core.promotions import arms, decided, document, failing, reviewed
 
 CHEAPER = arms("a", [{"cost_usd": 1.0}] * 3, [{"cost_usd": 0.5}] * 3)
@@ -58,3 +61,36 @@ def test_statistics_never_promote_by_themselves() -> None:
 
 def test_what_is_compared() -> None:
     assert gate_statistics.measures({"metric": "cost_usd"}) == ["resolved", "cost_usd"]
+
+
+CHECKS = st.lists(
+    st.builds(
+        Check,
+        st.sampled_from(["resolved_margin", "improvement", "cap"]),
+        st.none(),
+        st.just(1),
+        st.just(1),
+        st.sampled_from(Verdict),
+    )
+)
+SAID = st.fixed_dictionaries(
+    {},
+    optional={
+        "improves": st.booleans() | st.none(),
+        "interval": st.just([-1.0, 2.0]) | st.none(),
+        "excludes_zero": st.booleans(),
+    },
+)
+COMPARED = st.none() | st.fixed_dictionaries({"measures": st.dictionaries(st.sampled_from(["resolved", "cost_usd"]), SAID)})
+
+
+@given(CHECKS, COMPARED)
+def test_the_statistics_only_ever_take_a_promotion_away(checks: list[Check], statistics: dict[str, Any] | None) -> None:
+    plain = gate.decision(checks)
+    for policy in ({"metric": "cost_usd"}, {"metric": "cost_usd", "policy": "reference"}):
+        assert gate_statistics.held(checks, statistics, policy) == checks
+    held = gate_statistics.held(checks, statistics, {"metric": "cost_usd", "policy": "statistical"})
+    assert gate.decision(held) in {plain, gate.KEEP} if plain == gate.PROMOTE else gate.decision(held) == plain
+    shown = {name for name, said in ((statistics or {}).get("measures") or {}).items() if said.get("improves") is True}
+    if gate.decision(held) == gate.PROMOTE:
+        assert shown, "nothing was shown"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.core import overlay_arms
 from bench.core.suite import Arm
@@ -64,3 +66,35 @@ def test_a_hand_made_overlay_is_not_laid_on_an_arm_that_differs_otherwise() -> N
     arms = [replace(arm, params={"temperature": 0}) if arm.role == "candidate" else arm for arm in ARMS]
     with pytest.raises(CorpusError, match=r"mine: params: the candidate '.*' has an overlay"):
         overlay_arms.laid(arms, "mine", ["plan/SKILL.md"])
+
+
+PATHS = st.builds(
+    "{}{}/{}".format,
+    st.sampled_from(["", ".claude/skills/"]),
+    st.sampled_from(["plan", "work", "look"]),
+    st.sampled_from(["SKILL.md", "a.md", "b/c.md"]),
+)
+
+
+@given(st.lists(PATHS, min_size=1), st.permutations(ARMS))
+def test_what_is_laid_is_the_exact_set_whatever_is_touched(paths: list[str], arms: list[Arm]) -> None:
+    laid = overlay_arms.laid(arms, "mine", paths)
+    overlay_arms.check(laid, "mine", paths)
+    skills = overlay_arms.touched(paths)
+    carrying = [arm for arm in laid if arm.overlay == "mine"]
+    assert {arm.of for arm in carrying} == {
+        arm.name for arm in arms if arm.role == "incumbent" and overlay_arms.own(arm) & skills
+    }
+    assert {arm.name for arm in laid if arm.role == "incumbent"} == {arm.of for arm in carrying}
+    assert ("other_review" in {arm.name for arm in laid}) == (skills == {"look"}), "no comparator for a mixed overlay"
+    names = [arm.name for arm in arms]
+    assert [names.index(arm.name) for arm in laid] == sorted(names.index(arm.name) for arm in laid)
+    for gone in carrying:
+        with pytest.raises(CorpusError):
+            overlay_arms.check([arm for arm in laid if arm != gone], "mine", paths)
+    spare = [
+        replace(arm, overlay="mine") for arm in arms if arm.role == "candidate" and arm.name not in {a.name for a in laid}
+    ]
+    for more in spare:
+        with pytest.raises(CorpusError):
+            overlay_arms.check([*laid, more], "mine", paths)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.core import suspicions
 
@@ -101,3 +103,53 @@ def test_calibration_arms_are_known_by_engine_not_by_name() -> None:
     ]
     found = suspicions.calibration(rows, {"nothing": "nop", "answer": "gold"})
     assert found == {"calibration": "broken", "why": "its oracle passes without any change (nop)"}
+
+
+ROWS = st.lists(
+    st.builds(
+        row,
+        st.sampled_from(["a", "b", "c"]),
+        st.integers(0, 3),
+        churn_digest=st.sampled_from(["b3:1", "b3:2"]),
+        diff_files=st.integers(0, 1),
+        task=st.sampled_from(["t", "u"]),
+        error_kind=st.sampled_from([None, None, "infra-error", "oracle-failed"]),
+        backing=st.sampled_from(["overlay", "copy"]),
+        state=st.sampled_from(["final", "final", "not_run"]),
+    ),
+    max_size=8,
+)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_what_is_suspicious_is_so_in_any_order_and_of_every_pair_of_arms(rows: list[dict[str, Any]], luck: Any) -> None:
+    mixed = luck.sample(rows, len(rows))
+    assert kinds(mixed) == kinds(rows)
+    said = {(alarm["task"], frozenset(alarm["arms"])) for alarm in suspicions.identical_churn(rows)}
+    assert said == {(alarm["task"], frozenset(alarm["arms"])) for alarm in suspicions.identical_churn(mixed)}
+    for alarm in suspicions.identical_churn(rows):
+        assert len(alarm["arms"]) > 1
+    for one in rows:
+        for other in rows:
+            alike = (
+                all(one[name] == other[name] for name in ("task", "churn_digest"))
+                and one["diff_files"]
+                and other["diff_files"]
+            )
+            if alike and one["arm"] != other["arm"]:
+                assert any(task == one["task"] and {one["arm"], other["arm"]} <= arms for task, arms in said)
+    alone = [each for each in rows if each["arm"] == "a"]
+    assert suspicions.identical_churn(alone) == []
+    assert "lopsided-exclusions" not in kinds(alone)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["nop", "gold"]), st.booleans() | st.none(), st.booleans()), max_size=5))
+def test_a_task_separates_only_if_no_calibration_speaks_against_it(found: list[tuple[str, bool | None, bool]]) -> None:
+    rows = [row(arm, at, "calibration", oracle_passed=passed, resolved=well) for at, (arm, passed, well) in enumerate(found)]
+    said = suspicions.calibration(rows, {})["calibration"]
+    against = ("nop", True) in [each[:2] for each in found] or any(
+        arm == "gold" and False in (passed, well) for arm, passed, well in found
+    )
+    assert (said == "broken") == against
+    if said == "separates":
+        assert {arm for arm, _, _ in found} == {"nop", "gold"}
