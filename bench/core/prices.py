@@ -11,6 +11,8 @@ from bench.core import schema, yamlmap
 
 KINDS = ("input", "cache_creation", "cache_read", "output")
 """Columns of a row, and what `bench.core.cost` charges the four usage fields at."""
+FILE = "prices.json"
+"""Name of the table, below corpus/."""
 PREFIXES = ("anthropic/", "openai/")
 """Providers whose own ids may be written without the prefix that LiteLLM knows them by."""
 

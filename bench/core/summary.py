@@ -11,7 +11,7 @@ DROPPED = (1, 5, 4, 2, 9, 7, 8, 6)
 DIAGNOSTIC = "one run per cell: diagnostic only, no difference between arms is shown by it"
 Line = str | Sequence[str]
 """A sentence, or a row of the table of arms."""
-FREE = "the model is free, or its price is not known; its costs rank nothing"
+FREE = "the model is free, or has no row in corpus/prices.json; its costs rank nothing"
 
 
 def signed(value: float | None, unit: str) -> str:

@@ -67,7 +67,7 @@ def load_lock(workspace: Workspace, suite: str) -> lock.Lock:
 
 def load_prices(workspace: Workspace) -> prices.Table:
     """Model → USD per million tokens; empty when the workspace has no price table."""
-    where = f"{layout.CORPUS}/prices.json"
+    where = f"{layout.CORPUS}/{prices.FILE}"
     content = workspace.index.file_digest(where)
     if content == ABSENT:
         return {}

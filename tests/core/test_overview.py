@@ -86,9 +86,9 @@ def test_a_free_or_unpriced_model_is_directional_and_ranks_nothing(cost: float |
     rows = [row("old", "incumbent", cost_usd=2.0, output_tokens=9), row("new", "candidate", cost_usd=cost, output_tokens=9)]
     found = view(*GOOD, *rows)
     assert titles(found) == [("warn", "Directional only")]
-    assert found["notices"][0]["detail"].startswith("new: the model is free, or its price is not known")
+    assert found["notices"][0]["detail"].startswith("new: the model is free, or has no row in corpus/prices.json")
     new = next(arm for arm in found["arms"] if arm["name"] == "new")
     assert new["cost_saved_pct"] is None
     body = aggregate.merged([aggregate.of_task({"task": "t", "class": "trivial"}, rows)], ())
     said = summary.said("s", found["arms"], body, 3)
-    assert "directional only: new: the model is free, or its price is not known; its costs rank nothing" in said
+    assert "directional only: new: the model is free, or has no row in corpus/prices.json; its costs rank nothing" in said

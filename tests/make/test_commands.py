@@ -221,6 +221,10 @@ def test_verify_holds_with_evidence_from_before_a_protocol_was_raised(workspace:
     assert done.code == 0, done.stderr
 
 
+PRICES = """{"schema": 1, "source": "a list", "date": "2026-01-01", "note": "none",
+ "models": {"openai/gpt-5": {"input": 1, "cache_creation": 1, "cache_read": 1, "output": 1}}}"""
+
+
 def test_plan_says_what_and_why_and_writes_nothing(workspace: Bench):
     workspace.edit("oracles/add/check.sh", "= 5", "-eq 5")
     before = {path: path.stat().st_mtime_ns for path in workspace.path("artifacts").rglob("*")}
@@ -234,6 +238,18 @@ def test_plan_says_what_and_why_and_writes_nothing(workspace: Bench):
     assert document["total"] == {"counts": {"build": 3, "current": 4}, "unknown_cost": 0, "usd": 0}
     assert {"step", "action", "why", "usd"} == set(document["steps"][0])
     assert {path: path.stat().st_mtime_ns for path in workspace.path("artifacts").rglob("*")} == before
+
+
+def test_plan_names_models_whose_cells_will_have_no_price(workspace: Bench):
+    arms = [{"name": "mine", "role": "incumbent", "engine": "loop"}]
+    told = "openai/unheard-of has no row in corpus/prices.json"
+    for model, expected in (("openai/unheard-of", True), ("openai/gpt-5", False)):
+        workspaces.write(workspace.root, "priced", arms=arms, model=model, default=False)
+        workspaces.put(workspace.root, "corpus/prices.json", PRICES)
+        planned = workspace.doit("plan", "suite:priced")
+        assert (planned.code, told in planned.stdout) == (0, expected), planned.stderr
+        document = json.loads(workspace.doit("plan", "--json", "suite:priced").stdout)
+        assert document["unpriced"] == ["openai/unheard-of"] * expected
 
 
 @pytest.mark.parametrize("name", ["index.html", "results.jsonl"])

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import bench.layout as layout
+from bench.core import prices
 from bench.core.records import Record
 from bench.effects import console
 from bench.make.admission import kin
@@ -42,7 +43,7 @@ class Plan(StepCommand):
         known = [cost for cost in costs if cost is not None]
         total = {"counts": dict(counts), "usd": sum(known), "unknown_cost": len(costs) - len(known)}
         if json:
-            self._print_json({"steps": rows, "total": total})
+            self._print_json({"steps": rows, "total": total, "unpriced": self._unpriced(rows)})
             return 0
         for row in rows:
             if all or row["action"] != "current":
@@ -51,6 +52,9 @@ class Plan(StepCommand):
         console.say(", ".join(f"{n} {action}" for action, n in sorted(counts.items())) or "nothing to plan")
         more = f" and {total['unknown_cost']} sessions of unknown cost" if total["unknown_cost"] else ""
         console.say(f"expected cost: ${total['usd']:.2f}{more}")
+        for model in self._unpriced(rows):
+            where = f"{layout.CORPUS}/{prices.FILE}"
+            console.say(f"note: {console.visible(model)} has no row in {where}: its costs will rank and promote nothing")
         return 0
 
     def _rows(self, steps: list[Step]) -> list[dict[str, Any]]:
@@ -81,6 +85,13 @@ class Plan(StepCommand):
             usd = known.get(_kin(step, step.params)) if step.paid else 0.0
             rows.append({"step": step.id, "action": action, "why": why, "usd": usd})
         return rows
+
+    def _unpriced(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Models of the sessions to be paid for whose cells will have no price."""
+        steps = {step.id: step for step in self.pipeline.workspace.steps.values()}
+        due = (steps[row["step"]] for row in rows if row["action"] == "measure")
+        models = {str(step.params["model"]) for step in due if step.paid and step.params.get("model")}
+        return sorted(model for model in models if prices.row(self.pipeline.prices, model) is None)
 
     @staticmethod
     def _print_json(document: dict[str, Any]) -> None:
