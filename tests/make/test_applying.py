@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -183,3 +184,18 @@ def test_evidence_of_today_is_not() -> None:
     day = clock.datetime.timedelta(days=1)
     stamps = {"generated_at": clock.stamp(), "evidence_expires_at": clock.stamp(clock.now_utc() + day)}
     applying._check_times(stamps, "promotion:x/y")
+
+
+def test_after_a_promotion_the_new_incumbent_is_measured_afresh(promoted: Bench) -> None:
+    """The rows that won were selected, so they are not the new incumbent's: its role is in the key."""
+    assert promoted.doit(APPLY).code == 0
+    workspaces.commit(promoted.root)
+    won = {promoted.record(f"artifacts/sessions/tiny/add/candidate/{run}.json")["key"] for run in range(3)}
+    done = promoted.doit("arms=nop,gold,incumbent")  # the overlay that was applied differs in nothing now
+    assert done.code == 0, done.stdout + done.stderr
+    steps = [f"session:tiny/add/incumbent/{run}" for run in range(3)]
+    assert [done.did.get(step) for step in steps] == ["measured"] * 3
+    new = [promoted.record(f"artifacts/sessions/tiny/add/incumbent/{run}.json") for run in range(3)]
+    assert not won.intersection(record["key"] for record in new)
+    rows = [json.loads(line) for line in promoted.path("artifacts/reports/tiny/results.jsonl").read_text().splitlines()]
+    assert [row["resolved"] for row in rows if row["arm"] == "incumbent"] == [True] * 3
