@@ -17,7 +17,9 @@ COMPLETE = "complete"
 ABORTED = "aborted"
 CONDITIONS = ("template", "oracle", "assets", "runtime")
 """Inputs that both arms of a task must have shared, by their content."""
-OPTIONAL = frozenset({"oracle", "assets"})
+OVERLAID = ("graph", "settings")
+"""Those that they must have shared as well where the change is an overlay: it is not credited with another temperature."""
+OPTIONAL = frozenset({"oracle", "assets", "graph"})
 """Those that a task may do without; then no run of either arm has them."""
 
 Facts = Mapping[str, Any]
@@ -34,7 +36,7 @@ def checks(pairs: Sequence[Pair], facts: Facts, policy: Policy) -> list[Check]:
         _one("model", (model for side in sides for model in side["models"])),
         _same("effort", (effort for side in sides for effort in side["efforts"])),
         *(check for pair in pairs for check in _runs(pair, policy)),
-        *(check for pair in pairs for check in _conditions(pair)),
+        *(check for pair in pairs for check in _conditions(pair, overlaid=facts["overlay"])),
         *_held(facts),
         _age(facts),
         *_alarms(facts),
@@ -115,13 +117,13 @@ def _runs(pair: Pair, policy: Policy) -> list[Check]:
     ]  # fmt: skip
 
 
-def _conditions(pair: Pair) -> list[Check]:
+def _conditions(pair: Pair, *, overlaid: bool) -> list[Check]:
     """Absence is no equality (failure mode 7): what a run does not name may have been anything."""
     if pair.incumbent is None or pair.candidate is None:
         return []
     sides = [side for side in (pair.incumbent, pair.candidate) if side["valid_runs"]]  # without any, the gate itself says so
     found = []
-    for name in CONDITIONS:
+    for name in (*CONDITIONS, *(OVERLAID if overlaid else ())):
         contents = {content for side in sides for content in side["inputs"].get(name, (None,))}
         told = f"{pair.task}: not all runs had the same {name}"
         why = f"{told}, or some do not say which" if None in contents else told

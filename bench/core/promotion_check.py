@@ -63,7 +63,7 @@ def faults(document: Any) -> list[str]:
 
 def _contents(document: Document) -> list[str]:
     try:
-        found = [*_arms(document), *_times(document), *_sides(document)]
+        found = [*_arms(document), *_sweep(document), *_times(document), *_sides(document)]
         return found or _computed(document)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         # The schema leaves thresholds and figures open; what is wrong in those shows when they are counted with.
@@ -101,6 +101,11 @@ def _arms(document: Document) -> Iterator[str]:
         ungated = [row["task"] for row in one["tasks"] if not row["gated"]]
         if one["ungated_tasks"] != ungated:
             yield f"{one['candidate_arm']}: ungated_tasks is not the list of its ungated tasks"
+
+
+def _sweep(document: Document) -> Iterator[str]:
+    if document["evidence"]["overlay"] != (document["candidate_overlay"] is not None):
+        yield "the evidence and the document do not agree on whether there is an overlay"
 
 
 def _times(document: Document) -> Iterator[str]:

@@ -23,13 +23,14 @@ def facts(
     found: Mapping[Where, Measured],
     params: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The facts that `gate_evidence` judges. `params` has pairs, comparators, left_out, max_age_days, acknowledge."""
+    """The facts that `gate_evidence` judges. `params`: pairs, comparators, overlay, left_out, max_age_days, acknowledge."""
     competing = [arm for pair in params["pairs"] for arm in pair]
     rows = [row for row in aggregate["rows"] if row["arm"] in competing]
     good = medians.valid(rows)
     stamps = sorted(stamp for row in good if (stamp := found.get(where(row), Measured(False)).measured_at))
     watched = [*competing, *params["comparators"]]
     return {
+        "overlay": params["overlay"] is not None,
         "left_out": list(params["left_out"]),
         "run_status": COMPLETE if aggregate["complete"] and aggregate["planned"] else ABORTED,
         "planned": aggregate["planned"],

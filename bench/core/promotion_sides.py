@@ -10,13 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.core import health, medians, overrides_sandbox, records
+from bench.core import digest, health, medians, overrides_sandbox, records
 from bench.core.gate import Pair
 from bench.core.records import Record
 from bench.core.rows import Where, where
 
 CELL_INPUTS = ("template", "oracle", "assets", "expected")
 SESSION_INPUTS = ("runtime", "graph", "skill")
+SETTINGS = "settings"
+"""Beside the contents of inputs: a digest of what a session was asked and allowed."""
+OWN = ("role", "run", "replica")
+"""Parameters of a session in which two sessions of one task differ by what they are called alone."""
 
 Row = Mapping[str, Any]
 
@@ -41,6 +45,9 @@ def measured(cell: Record | None, session: Record | None) -> Measured:
     body: Mapping[str, Any] = session.body if session else {}
     given = {name: cell.inputs[name] for name in CELL_INPUTS if name in cell.inputs} if cell else {}
     given |= {name: session.inputs[name] for name in SESSION_INPUTS if name in session.inputs} if session else {}
+    if session is not None:
+        asked = {name: value for name, value in session.params.items() if name not in OWN}
+        given[SETTINGS] = digest.of("assay/session-settings/1", asked)
     gateway = body.get("gateway") or {}
     clients = body.get("engine") == "claude"
     return Measured(

@@ -11,7 +11,7 @@ from bench.core.rows import Where, where
 
 ARMS = ("incumbent", "candidate")
 STAMP = "2026-11-29T10:00:00Z"
-INPUTS = {name: f"b3:{name}" for name in ("template", "oracle", "runtime")}
+INPUTS = {name: f"b3:{name}" for name in ("template", "oracle", "runtime", "settings")}
 IMPLEMENTATION = dict(corpus.IMPLEMENTATION_GATE)
 REVIEW = dict(corpus.REVIEW_GATE)
 

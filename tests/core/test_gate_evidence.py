@@ -155,7 +155,7 @@ def test_evidence_too_old_for_the_newest_is_expired(stamp: str, good: bool) -> N
 
 
 def test_unequal_conditions_are_insufficient() -> None:
-    for name in (*INPUTS, "assets"):
+    for name in (*INPUTS, "assets", "graph"):
         other = known(inputs=INPUTS | {name: "b3:other"})
         assert refused(document(rows(), measured={("a", "candidate", 2): other})) == {f"same_{name}"}
 
@@ -172,8 +172,18 @@ def test_what_a_run_does_not_name_is_not_equal(name: str, runs: tuple[int, ...],
     assert any("do not say which" in reason for reason in found["decisions"][0]["reasons"])
 
 
+def test_only_a_candidate_without_an_overlay_may_have_other_settings() -> None:
+    """What is applied is the overlay alone: it does not win by another temperature."""
+    every = [("a", "candidate", n) for n in range(3)]
+    for inputs in (INPUTS | {"settings": "b3:hot"}, INPUTS | {"graph": "b3:graph"}):
+        others = dict.fromkeys(every, known(inputs=inputs))
+        [check] = refused(document(rows(), measured=others))
+        assert check in ("same_settings", "same_graph")
+        assert decided(rows(), measured=others, overlay=None) == "promote"
+
+
 def test_a_task_may_have_no_dependencies_and_no_oracle_when_no_run_has_them() -> None:
-    bare = known(inputs={name: INPUTS[name] for name in ("template", "runtime")})
+    bare = known(inputs={name: INPUTS[name] for name in ("template", "runtime", "settings")})
     every = {("a", arm, n): bare for arm in ("incumbent", "candidate") for n in range(3)}
     assert decided(rows(), measured=every) == "promote"
     equipped = known(inputs=INPUTS | {"assets": "b3:tree"})

@@ -118,6 +118,7 @@ def test_an_age_limit_of_a_million_million_days_is_refused_at_once() -> None:
         (("decisions", 0, "incumbent_arm"), "other"),
         (("benchmark_model",), "another"),
         (("effort",), "max"),
+        (("evidence", "overlay"), False),
         (("required_candidate_arms",), ["candidate", "candidate"]),
         (("run_status",), "aborted"),
         (("generated_at",), "2026-11-29T10:00:01Z"),

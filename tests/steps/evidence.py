@@ -113,7 +113,10 @@ class Evidence:
             "session",
             name,
             ran | {"pressure": {"cpu_some_pct": 3.5}, "setup": {"exit": 0, "tail": "installed"}},
-            params={"prompt": "Durations such as 1:30 are parsed wrongly. Find out why and fix it.", "engine": arm},
+            params={
+                "prompt": "Durations such as 1:30 are parsed wrongly. Find out why and fix it.",
+                "engine": "loop" if paid else arm,
+            },
             inputs={"template": digest.of_bytes(b"template"), "runtime": digest.of_bytes(b"runtime")},
             outputs=spoken,
         )
