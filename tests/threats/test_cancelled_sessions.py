@@ -85,7 +85,7 @@ def test_the_gateway_goes_with_the_run(tmp_path: Path, when: str):
         waited_for(bench.path("artifacts/logs/preflights/tiny/claude.log").exists, child)
     child.send_signal(signal.SIGTERM)
     assert child.wait(30) == 130
-    deadline = clock.monotonic() + 10
+    deadline = clock.monotonic() + 4
     while (naming(place) or Path(place).exists()) and clock.monotonic() < deadline:
         clock.sleep(0.05)
     assert naming(place) == []

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,18 @@ from typing import Any
 import pytest
 
 from bench.effects import clock
+from tests.effects.engines.modelserver import anthropic, ok, serve
 from tests.make import clients, workspaces
 from tests.make.clients import Process
-from tests.make.workspaces import Bench, talk
+from tests.make.workspaces import LIMITS, Bench, talk
 from tests.threats.test_killed_run import nothing_left
 
 pytestmark = pytest.mark.slow
 WORK = "setsid nohup sleep 25.25 >/dev/null 2>&1 & sleep 25.25"
 """The client's own child and a daemon beside it. Long enough to be stopped in, short enough to be gone on with."""
+KEY = {"BENCH_ANTHROPIC_API_KEY": "sk-ant-planted-0123456789abcdef"}
+GONE_S = 4.0
+"""The two seconds that are promised, and as many again for a busy machine to take the processes away."""
 
 
 def named(processes: list[Process], text: str) -> list[Process]:
@@ -67,8 +72,8 @@ def test_nothing_outlives_the_run_and_what_was_finished_is_not_bought_again(
     child.send_signal(number)
     began = clock.monotonic()
     assert child.wait(30) == (-number if number == signal.SIGKILL else 130)
-    assert clients.wait(lambda: not [process for process in running if process.alive], 20)
-    assert clients.wait(lambda: not place.exists() and not is_open(port), 20)
+    assert clients.wait(lambda: not [process for process in running if process.alive], GONE_S)
+    assert clients.wait(lambda: not place.exists() and not is_open(port), GONE_S)
     print(f"{signal.Signals(number).name}: all gone after {clock.monotonic() - began:.2f} s", file=sys.stderr)
     nothing_left(bench, scratch=number != signal.SIGKILL)
     found = clients.sessions(bench)
@@ -90,3 +95,23 @@ def _goes_on(bench: Bench, kept: dict[str, Any]) -> None:
     assert measured == set("012") - set(kept)
     assert kept.items() <= clients.sessions(bench).items()
     assert len(bench.path("artifacts/reports/tiny/results.jsonl").read_text().splitlines()) == 3
+
+
+def test_calls_that_a_provider_leaves_without_an_answer_hold_nothing_up(built: Callable[[str], Path], tmp_path: Path):
+    bench = Bench(workspaces.copied(built("client"), tmp_path / "ws"))
+    with serve(ok(anthropic("done")), hang=threading.Event()) as server:
+        arm = {"name": "agent", "role": "incumbent", "engine": "claude", "params": {"base_url": server.url}}
+        limits = LIMITS | {"budget_usd": None}
+        clients.play(bench, talk("true"))
+        clients.change(bench, arms=[arm], model=workspaces.MODEL, runs=3, limits=limits)
+        child = bench.start("-n", "2", env=KEY)
+        assert clients.wait(lambda: child.poll() is not None or len(server.asked) >= 2)
+        assert child.poll() is None, (tmp_path / "logs-of-test/stderr").read_text()
+        running = clients.descendants(child.pid)
+        child.send_signal(signal.SIGINT)
+        began = clock.monotonic()
+        assert child.wait(30) == 130
+        assert clients.wait(lambda: not [process for process in running if process.alive], GONE_S)
+        assert clock.monotonic() - began < GONE_S
+    assert {(r["state"], r["reason"]) for r in clients.sessions(bench).values()} == {("not_run", "cancelled")}
+    nothing_left(bench, scratch=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ class Ledger:
         self._lines: dict[str, list[dict[str, Any]]] = {}
         self._seen: set[tuple[Any, Any]] = set()
         self._guard = threading.Lock()
+        self._until = math.inf
 
     def lines(self, session: str) -> list[dict[str, Any]]:
         """All that are written so far."""
@@ -42,9 +44,13 @@ class Ledger:
         deadline = clock.monotonic() + seconds
         while True:
             found = self.lines(session)
-            if set(calls) <= {line.get("call") for line in found} or clock.monotonic() > deadline:
+            if set(calls) <= {line.get("call") for line in found} or clock.monotonic() > min(deadline, self._until):
                 return found
             clock.sleep(POLL_S)
+
+    def hurry(self, seconds: float) -> None:
+        """All waits, running ones too, end within this time together."""
+        self._until = min(self._until, clock.monotonic() + seconds)
 
     def forget(self, session: str) -> None:
         """Drop a session's lines from memory."""

@@ -16,6 +16,10 @@ from bench.effects.gateway.process import Proxy
 from bench.effects.gateway.replays import Replays
 from bench.errors import Cancelled
 
+LAST_S = 0.5
+"""How long the end of a run waits for the lines of calls that it cuts, over all of them: a call that was cut before its
+answer began never has one."""
+
 
 class LiteLLMGateway:
     """A `Gateway`. Safe to use from several threads."""
@@ -87,10 +91,13 @@ class LiteLLMGateway:
         """As the seam says. What one part raises is raised when all the others are closed."""
         self._ending.set()
         with self._guard, contextlib.ExitStack() as parts:
+            doors = list(self._doors.values())
+            for door in doors:
+                door.hurry(LAST_S)
             if self._proxy is not None:
                 parts.callback(self._proxy.close)
             if self._replays is not None:
                 parts.callback(self._replays.close)
-            for door in list(self._doors.values()):
+            for door in doors:
                 parts.callback(door.close)
             self._replays = self._proxy = self._ledger = None
