@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.effects.engines import UNKNOWN_COST
 from bench.effects.engines.claude.stream import parse
 from bench.effects.gateway import Traffic
 from tests.effects.engines.claude.played import USAGE, WHOLE, ended, lines, played, said
@@ -39,9 +40,18 @@ def test_no_result_is_no_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_price_makes_the_cost_unknown_and_not_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = played(tmp_path, monkeypatch, ended(HALF), Traffic(USAGE, (), None))
+    found = played(tmp_path, monkeypatch, ended(HALF), Traffic(USAGE, (), exact=False))
     assert "cost unknown" in str(found.error_detail)
-    assert [note for note in found.diagnostics if "no known price" in note]
+    assert UNKNOWN_COST in found.diagnostics
+
+
+def test_what_is_known_of_a_cost_is_booked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = played(tmp_path, monkeypatch, ended(HALF, None, "time"), Traffic(None, (), 0.25, exact=False))
+    assert "cost at least $0.2500" in str(found.error_detail)
+    assert (found.usage, found.spent_usd, found.spent_exact) == (None, 0.25, False)
+    assert UNKNOWN_COST in found.diagnostics
+    assert found.gateway is not None
+    assert found.gateway["cost_usd"] is None
 
 
 def test_more_than_can_be_kept_is_unverifiable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

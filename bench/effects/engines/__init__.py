@@ -18,6 +18,8 @@ ENGINES = {
     "claude": "bench.effects.engines.claude.engine:Claude",
 }
 """Short name → dotted path, imported when used."""
+UNKNOWN_COST = "what a call cost is not known: the dollars spent are at least the sum told"
+"""The diagnostic of a session whose `Outcome.spent_exact` is False."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ class Outcome:
     calls: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[str, ...] = ()
     spent_usd: float = 0.0
-    """Dollars really spent; 0 for a replay."""
+    """Dollars really spent, as far as they are known; 0 for a replay."""
+    spent_exact: bool = True
+    """Whether that is all of them."""
     replayed: bool = False
     error_class: str | None = None
     """A finer name behind `error_kind`, such as session-timeout or model-error, for counting."""

@@ -191,6 +191,7 @@ class Loop(Ours):
             calls=tuple(upstream.calls),
             diagnostics=tuple(dict.fromkeys(upstream.notes)),
             spent_usd=upstream.dollars,
+            spent_exact=upstream.exact,
             replayed=upstream.replayed,
             recording=recording,
             outage=upstream.outage,

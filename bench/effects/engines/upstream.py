@@ -12,7 +12,7 @@ from typing import Any
 from bench.core import model_routes, outages
 from bench.core.records import TOKENS
 from bench.effects import cassette_record, cassettes, clock, llm, llm_messages, model_keys, redact
-from bench.effects.engines import Room, Work
+from bench.effects.engines import UNKNOWN_COST, Room, Work
 from bench.effects.engines.transcript import preview
 from bench.effects.engines.warmup import ready
 from bench.errors import CorpusError, MissingPart
@@ -47,6 +47,8 @@ class Upstream:
         self.replayed = work.model.startswith(f"{llm.REPLAY}/")
         self.usage: dict[str, int] | None = dict.fromkeys(TOKENS, 0)
         self.dollars = 0.0
+        self.exact = True
+        """Whether `dollars` is all that was spent."""
         self.outage: dict[str, Any] | None = None
         """{cls, status?, resets_at?} where the model's service is what ended the session."""
         self.calls: list[dict[str, Any]] = []
@@ -144,7 +146,8 @@ class Upstream:
         elif self.usage is not None:
             self.usage = {name: self.usage[name] + reply.usage[name] for name in TOKENS}
         if dollars is None:
-            self.notes.append("a call has no known price: the dollars spent are at least the sum told")
+            self.exact = False
+            self.notes.append(UNKNOWN_COST)
         self.dollars += dollars or 0.0
         if dollars:
             self._room.spent(dollars)

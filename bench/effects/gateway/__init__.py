@@ -62,14 +62,18 @@ class Traffic:
 
     usage: Mapping[str, int] | None
     calls: tuple[Mapping[str, Any], ...] = ()
-    spent_usd: float | None = 0.0
-    """Dollars really spent, 0 for a replay, None where the price is unknown."""
+    spent_usd: float = 0.0
+    """Dollars really spent, as far as they are known; 0 for a replay."""
     list_price_usd: float | None = None
-    """What LiteLLM's price list of the installed release says of the usage, replayed or not; None = unknown."""
+    """What LiteLLM's price list of the installed release says of the usage, replayed or not; None = not known in full."""
     replayed: bool = False
+    exact: bool = True
+    """Whether `spent_usd` is all of it: False where a call has no known price, or was cut before anybody told of it."""
     outage: Mapping[str, Any] | None = None
     """{cls: rate-limit | usage-limit | overloaded | auth | network | server, status?, resets_at?} of the last call's failure
     where that was the service's, from structured fields only; None otherwise. `resets_at` in seconds since 1970."""
+    broken: bool = False
+    """Whether the last call failed because our own proxy was not there: no word about the service."""
     refused: tuple[Mapping[str, Any], ...] = ()
     """Calls that the door refused: {why, method, path, model?}."""
     foreign: int = 0

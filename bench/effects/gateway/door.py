@@ -20,6 +20,7 @@ import h11
 from bench.effects import cassettes
 from bench.effects.cassette_record import Recorded, Recording
 from bench.effects.gateway import SOCKET, Ask, Traffic, ledger, replays
+from bench.effects.gateway.calls import Calls
 from bench.effects.gateway.forward import Cut, Forwarder
 from bench.effects.gateway.gate import MESSAGES, Call, Gate
 from bench.effects.gateway.ledger import Ledger
@@ -60,14 +61,10 @@ class SocketDoor:
         live = parts.player is None
         self._tape = Tape(Recorded(ask.model, ask.effort, ask.skills, ask.run)) if live else None
         self._bound = Bound()
-        self._guard = threading.Condition()
+        self._guard = threading.Lock()
         self._closing = threading.Lock()
         self._sockets: set[socket.socket] = set()
-        self._sent: list[str] = []
-        self._settled: dict[str, int | None] = {}
-        """Calls that came to their end, with the status that the client got; None = cut."""
-        self._missed: set[str] = set()
-        """Calls whose lines were waited for in vain: nothing waits for them again."""
+        self._calls = Calls(parts.ledger, parts.name)
         self._traffic: Traffic | None = None
         folder.mkdir(mode=0o700)
         self._listener = socket.socket(socket.AF_UNIX)
@@ -138,8 +135,7 @@ class SocketDoor:
         with self._guard:
             if self._parts.gate.is_shut:
                 raise Cut
-            self._sent.append(str(len(self._sent)))
-            return self._sent[-1]
+            return self._calls.start()
 
     def _hold(self, connection: socket.socket) -> None:
         """Have a connection cut when the door is revoked. Raises Cut when it is already."""
@@ -148,12 +144,10 @@ class SocketDoor:
                 raise Cut
             self._sockets.add(connection)
 
-    def _settle(self, number: str, status: int | None, held: set[socket.socket]) -> None:
-        """A call has come to its end; what it is told first counts."""
+    def _end(self, number: str, held: set[socket.socket]) -> None:
+        self._calls.settle(number, None)
         with self._guard:
-            self._settled.setdefault(number, status)
             self._sockets -= held
-            self._guard.notify_all()
 
     def _record(self, call: Call, events: list[dict[str, Any]]) -> None:
         """Keep an answered call."""
@@ -164,18 +158,7 @@ class SocketDoor:
         limit = self._parts.ask.budget_usd
         if limit is None or self._parts.player is not None:
             return False
-        with self._guard:
-            settled = set(self._settled)
-        return ledger.spent(self._lines(settled, BUDGET_SETTLE_S))[0] >= limit
-
-    def _lines(self, calls: set[str], seconds: float) -> list[dict[str, Any]]:
-        """The session's lines; those of these calls are waited for, once."""
-        with self._guard:
-            awaited = calls - self._missed
-        lines = self._parts.ledger.wait(self._parts.name, awaited, seconds)
-        with self._guard:
-            self._missed |= awaited - {str(line.get("call")) for line in lines}
-        return lines
+        return ledger.spent(self._calls.lines(self._calls.settled, BUDGET_SETTLE_S))[0] >= limit
 
     def revoke(self) -> None:
         """As the seam says."""
@@ -208,28 +191,19 @@ class SocketDoor:
 
     def _told(self) -> Traffic:
         parts, gate = self._parts, self._parts.gate
-        with self._guard:
-            # They were cut; each has only to say so.
-            self._guard.wait_for(lambda: len(self._settled) == len(self._sent), SETTLE_S)
-            sent, settled = list(self._sent), dict(self._settled)
-        lines = self._lines(set(sent), SETTLE_S)
-        known = {line.get("call") for line in lines}
-        cut = {number for number, status in settled.items() if status is None}
-        calls = [ledger.entry(line, cut=line.get("call") in cut) for line in lines]
-        calls += [ledger.lost(self.model, settled.get(number)) for number in sent if number not in known]
-        dollars, exact = ledger.spent(lines)
-        price = round(dollars, 6) if exact and all(call["status"] != "unaccounted" for call in calls) else None
+        account = self._calls.account(self.model, SETTLE_S)
         replayed = parts.player is not None
         mismatch = parts.player.mismatch if parts.player is not None else None
         recording = self._tape.cassette(parts.redactor) if self._tape is not None else Recording(None)
-        parts.ledger.forget(parts.name)
         return Traffic(
-            usage=ledger.counted(calls),
-            calls=tuple(calls),
-            spent_usd=0.0 if replayed else price,
-            list_price_usd=price,
+            usage=ledger.counted(account.calls),
+            calls=tuple(account.calls),
+            spent_usd=0.0 if replayed else account.dollars,
+            exact=replayed or account.exact,
+            list_price_usd=account.dollars if account.exact else None,
             replayed=replayed,
-            outage=None if replayed else ledger.outage(lines),
+            outage=None if replayed else ledger.outage(account.lines),
+            broken=account.broken,
             refused=tuple(gate.refused),
             foreign=gate.foreign,
             efforts=dict(gate.efforts),
@@ -253,7 +227,10 @@ class _Carried:
 
     def answered(self, status: int, events: list[dict[str, Any]]) -> None:
         self._door._record(self._call, events)
-        self._door._settle(self.number, status, set())
+        self._door._calls.settle(self.number, status)
+
+    def unheard(self) -> None:
+        self._door._calls.unheard(self.number)
 
     def end(self) -> None:
-        self._door._settle(self.number, None, self._held)
+        self._door._end(self.number, self._held)

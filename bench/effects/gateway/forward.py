@@ -36,6 +36,10 @@ class Watch(Protocol):
         """Told of the connection to the proxy, so that it can be cut. Raises Cut."""
         ...
 
+    def unheard(self) -> None:
+        """Told, before the answer, that it is our own: the proxy was not there."""
+        ...
+
     def answered(self, status: int, events: list[dict[str, Any]]) -> None:
         """Told once, before the end of a whole answer goes out, so that a client that has read it can end at once. `events`
         of a good answer (or its one whole message) in the client's protocol."""
@@ -55,6 +59,7 @@ class Forwarder:
             try:
                 connection.connect()
             except ConnectionError:
+                watch.unheard()
                 self._tell(refusal(502, "api_error", "the model gateway does not answer"), exchange, watch)
                 return
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

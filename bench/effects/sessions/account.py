@@ -125,6 +125,7 @@ class Account:
             "duration_s": round(self.broken_s + sum(phase.seconds for phase in self.phases), 1),
             "evidence_diagnostics": [*(note for outcome in outcomes for note in outcome.diagnostics), *self.diagnostics],
             "spent_usd": round(sum(outcome.spent_usd for outcome in outcomes), 6),
+            "spent_exact": all(outcome.spent_exact for outcome in outcomes),
             "replayed": any(outcome.replayed for outcome in outcomes),
             "engine": params["engine"],
             "model": params.get("model"),

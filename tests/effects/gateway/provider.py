@@ -1,6 +1,7 @@
 """A provider on loopback that answers as it is told, in three protocols, and keeps what it was asked.
 
-The last user message decides: `slow` streams an event each `SLOW_S` seconds, `status <n>` fails so, all else is answered.
+The last user message decides: `slow` streams an event each `SLOW_S` seconds, `stuck` has no answer for `STUCK_S` seconds,
+`status <n>` fails so, all else is answered.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ERRORS = {
     400: "invalid_request_error",
 }
 SLOW_S = 1.0
+STUCK_S = 30.0
 EVENTS: list[dict[str, Any]] = [
     {
         "type": "message_start",
@@ -119,7 +121,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.owner.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
         last = json.dumps((body.get("messages") or body.get("input"))[-1])
         failing = re.search(r"status (\d+)", last)
-        if failing:
+        if "stuck" in last:
+            time.sleep(STUCK_S)
+            self.close_connection = True
+        elif failing:
             self.fail(int(failing[1]))
         elif "chat/completions" in self.path:
             self.whole(COMPLETION)

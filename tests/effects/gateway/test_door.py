@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import http.server
 import json
 import socket
@@ -30,13 +31,16 @@ MODEL = "claude-sonnet-4-5"
 
 
 class Upstream(Serving):
-    """Use as a context. Calls whose numbers are in `told` have a line in the ledger before their answer; a stream stops
-    after its last event until `end` is set."""
+    """Use as a context. Calls whose numbers are in `told` have a line in the ledger before their answer; a stream of
+    `events` stops after its last one until `end` is set, and calls in `silent` have no answer before."""
 
     def __init__(self, ledger: Path) -> None:
         super().__init__(_Handler)
         self.ledger = ledger
         self.told: set[str] = set()
+        self.silent: set[str] = set()
+        self.heard = 0
+        self.events = EVENTS
         self.end = threading.Event()
 
     def account(self, number: str) -> None:
@@ -57,6 +61,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.owner.account(self.headers["x-assay-call"])
+        self.owner.heard += 1
+        if self.headers["x-assay-call"] in self.owner.silent:
+            self.owner.end.wait(60)
+            return
         self.send_response(200)
         if not body.get("stream"):
             data = json.dumps(MESSAGE).encode()
@@ -68,7 +76,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for event in EVENTS:
+        for event in self.owner.events:
             data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.owner.end.wait(60)
@@ -198,3 +206,42 @@ def test_lines_that_cannot_be_read_leave_nothing_open(opened: Callable[..., Open
     assert door.close() is door.close()
     assert closed == ["closed"]
     assert not door.folder.exists()
+
+
+def streaming(door: SocketDoor) -> Iterator[bytes]:
+    """The parts of a stream that has begun, until it is cut."""
+    connection = Connection(str(door.folder / SOCKET))
+    headers = {"x-api-key": door.placeholder}
+    connection.request("POST", "/v1/messages", json.dumps(message(door, stream=True)), headers)
+    with contextlib.suppress(http.client.HTTPException, ConnectionResetError):
+        response = connection.getresponse()
+        while data := response.read1(100_000):
+            yield data
+    connection.close()
+
+
+def test_a_call_that_was_cut_is_no_whole_answer_whatever_the_proxy_says(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told, upstream.events = {"0"}, EVENTS[:3]
+    door, _closed = opened()
+    parts = streaming(door)
+    next(parts)
+    traffic = door.close()
+    assert [entry["status"] for entry in traffic.calls] == ["cut"]
+    assert b"message_stop" not in b"".join(parts)
+
+
+def test_what_was_spent_before_a_call_without_an_answer_is_told(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told, upstream.silent = {"0"}, {"1"}
+    door, _closed = opened()
+    assert call(door, message(door))[0] == 200
+    asking = threading.Thread(target=lambda: list(streaming(door)))
+    asking.start()
+    deadline = clock.monotonic() + 10
+    while upstream.heard < 2 and clock.monotonic() < deadline:
+        clock.sleep(0.01)
+    door.hurry(0.1)
+    traffic = door.close()
+    asking.join()
+    assert [entry["status"] for entry in traffic.calls] == ["ok", "unaccounted"]
+    assert (traffic.spent_usd, traffic.exact) == (0.001, False)
+    assert (traffic.list_price_usd, traffic.usage) == (None, None), "what is not known in full ranks nothing"

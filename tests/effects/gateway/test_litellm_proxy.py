@@ -60,6 +60,7 @@ def test_a_proxy_that_died_is_replaced_for_the_next_session(stand_in: Callable[[
         status, _body = call(first, message(first))
         second = made.open(replay())
         assert status == 502
+        assert first.close().broken, "no word about the service"
         assert made.proxy is not dead
         assert second.folder.is_dir()
         told = first.close()

@@ -19,7 +19,7 @@ def test_an_unknown_price_is_none_and_the_usage_is_known(proxied: Gateway, provi
     traffic = door.close()
     assert traffic.usage is not None
     assert traffic.usage["output_tokens"] == 4
-    assert (traffic.spent_usd, traffic.list_price_usd) == (None, None)
+    assert (traffic.spent_usd, traffic.exact, traffic.list_price_usd) == (0.0, False, None)
     assert [entry["dollars"] for entry in traffic.calls] == [None]
 
 
@@ -27,4 +27,4 @@ def test_a_replay_of_one_costs_nothing_and_has_no_list_price(proxied: Gateway):
     door = proxied.open(replay(data=cassette(model="anthropic/claude-unheard-of-1")))
     assert call(door, message(door))[0] == 200
     traffic = door.close()
-    assert (traffic.spent_usd, traffic.list_price_usd) == (0.0, None)
+    assert (traffic.spent_usd, traffic.exact, traffic.list_price_usd) == (0.0, True, None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.core.records import TOKENS
-from bench.effects.engines import Outcome, Room, Work
+from bench.effects.engines import UNKNOWN_COST, Outcome, Room, Work
 from bench.effects.engines.claude import binary, command, effort, evidence
 from bench.effects.engines.claude.progress import Progress, Stopped
 from bench.effects.engines.claude.stream import Stream, parse
@@ -174,8 +174,8 @@ class Claude:
         unclear = (*unclear, *effort.notes(self._work.effort, traffic))
         if traffic.unrecorded is not None:
             unclear = (*unclear, traffic.unrecorded)
-        if traffic.spent_usd is None:
-            unclear = (*unclear, "a call has no known price: the dollars spent are at least the sum told")
+        if not traffic.exact:
+            unclear = (*unclear, UNKNOWN_COST)
         return Outcome(
             transcript=transcript,
             usage=traffic.usage,
@@ -186,7 +186,8 @@ class Claude:
             tool_counts=evidence.tool_counts(stream),
             calls=tuple(_timeless(call) for call in traffic.calls),
             diagnostics=(*stream.faults, *unkept, *unclear),
-            spent_usd=traffic.spent_usd or 0.0,
+            spent_usd=traffic.spent_usd,
+            spent_exact=traffic.exact,
             replayed=traffic.replayed,
             error_class=cls,
             recording=traffic.recording,
@@ -212,7 +213,13 @@ def kept(stream: Stream, redactor: Redactor) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _said(traffic: Traffic) -> Told:
-    return Told(traffic.spent_usd, traffic.outage, traffic.mismatch, tuple(str(c.get("why")) for c in traffic.refused))
+    return Told(
+        traffic.spent_usd if traffic.exact or traffic.spent_usd else None,
+        traffic.outage,
+        traffic.mismatch,
+        tuple(str(call.get("why")) for call in traffic.refused),
+        traffic.broken,
+    )
 
 
 def _told(stream: Stream, traffic: Traffic) -> dict[str, Any]:

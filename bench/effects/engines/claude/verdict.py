@@ -43,11 +43,13 @@ class Told:
     """What the gateway says of the session."""
 
     spent: float | None = None
-    """Dollars that it counted, None where a price is unknown."""
+    """Dollars that it counted, None where it knows of none and not of all."""
     outage: Mapping[str, Any] | None = None
     mismatch: str | None = None
     refused: tuple[str, ...] = ()
     """Why the door refused calls; the service never saw them."""
+    broken: bool = False
+    """Whether the last call failed because the gateway itself was gone."""
 
 
 def judge(stream: Stream, end: End, told: Told) -> Cause:
@@ -63,6 +65,8 @@ def judge(stream: Stream, end: End, told: Told) -> Cause:
     failed = _failed(stream, end, told.outage)
     if failed and BUDGET in told.refused:
         return "session-error", "budget-limit", f"its budget was spent{_least(told.spent)}"
+    if failed and told.broken:
+        return "infra-error", "gateway", f"the model gateway broke down in mid-session{_least(told.spent)}"
     refused = told.outage or evidence.rejected(stream)
     if refused and failed and not told.outage and told.refused and refused.get("status") == FORBIDDEN:
         return "session-error", "call-refused", f"the door refused a call: {told.refused[-1][:200]}"

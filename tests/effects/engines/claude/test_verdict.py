@@ -85,3 +85,10 @@ def test_what_the_door_refuses_is_no_outage_of_the_service() -> None:
     assert judge(REFUSED, ended, Told(1.0, refused=("another model",)))[1] == "call-refused"
     assert judge(REFUSED, ended, Told(1.0))[1] == "outage-auth"
     assert judge(WHOLE, FINE, Told(1.0, refused=("another model",))) == (None, None, None)
+
+
+def test_a_gateway_that_broke_down_is_our_error_and_no_outage_of_the_service() -> None:
+    dead = Stream((), RESULT | {"is_error": True, "api_error_status": 502})
+    assert judge(dead, replace(FINE, exit=1), Told(1.0))[1] == "outage-server"
+    assert judge(dead, replace(FINE, exit=1), Told(1.0, broken=True))[:2] == ("infra-error", "gateway")
+    assert judge(WHOLE, FINE, Told(1.0, broken=True)) == (None, None, None), "what it had was enough"
