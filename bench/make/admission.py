@@ -106,7 +106,9 @@ class Admission:
         self._why = ""
         self._tries: dict[str, int] = {}
         self.spent_usd = 0.0
-        """Of all suites in this run."""
+        """Of all suites in this run, as far as it is known."""
+        self.exact = True
+        """Whether `spent_usd` is all of it."""
 
     @property
     def trips(self) -> list[str]:
@@ -152,14 +154,19 @@ class Admission:
             purse = self._purses[step.terms.suite]
             purse.running.remove(ticket)
             untold = max(0.0, _spent(record) - ticket.spent)
-            purse.spent += untold
             self.spent_usd += untold
+            ticket.spent += untold
+            purse.spent += untold
+            if record is not None and not record.body.get("spent_exact", True):
+                # What is not known was spent all the same: the budget is to hold for it too.
+                self.exact = False
+                purse.spent += ticket.outstanding
             self._free.notify_all()
             if record is None or record.state == records.NOT_RUN:
                 return False  # withdrawn: it says nothing
-            if record.state == records.FINAL and step.paid:
-                for wide in (False, True):
-                    purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(_spent(record))
+            cost = cost_of(record) if step.paid else None
+            for wide in (False, True) if cost is not None else ():
+                purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(cost)
             again = self._limit(purse, step, record.body, say)
             if not again:
                 purse.ended.append(breaker.Ended(ticket.started, kind_of(record)))
@@ -252,6 +259,15 @@ def kin(name: str, params: Mapping[str, Any], *, wide: bool = False) -> tuple[st
     parts = name.split("/")
     arm = parts[2] if len(parts) > 2 and not wide else ""
     return parts[0], arm, str(params.get("model")), str(params.get("effort"))
+
+
+def cost_of(record: Record) -> float | None:
+    """Dollars of a finished session; None where they are not known in full, and for what was held back, gave no evidence, or
+    only stands for a session: it says nothing of what one costs."""
+    if record.state != records.FINAL or records.STANDS_FOR in record.body or not record.body.get("spent_exact", True):
+        return None
+    spent = record.body.get("spent_usd")
+    return None if spent is None else float(spent)
 
 
 def kind_of(record: Record) -> str | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bench.core import records
 from bench.core.records import Record
-from bench.make.admission import kin
+from bench.make.admission import cost_of, kin
 from bench.make.step import Step
 from bench.make.workspace import Workspace
 
@@ -21,11 +20,8 @@ def history(workspace: Workspace, step: Step, wide: bool) -> list[float]:
 
 
 def bought(workspace: Workspace, steps: Iterable[Step]) -> Iterator[tuple[Step, Record, float]]:
-    """Those of the steps that are finished live sessions, with their records and dollars: what was held back or gave no
-    evidence, and a canary that only stands for a session, say nothing of what one costs."""
+    """Those of the steps that are finished live sessions of a known cost, with their records and dollars."""
     for step in steps:
         record = workspace.read(step.target) if step.paid and step.measures else None
-        if record is None or record.state != records.FINAL or records.STANDS_FOR in record.body:
-            continue
-        if (spent := record.body.get("spent_usd")) is not None:
-            yield step, record, float(spent)
+        if record is not None and (dollars := cost_of(record)) is not None:
+            yield step, record, dollars
