@@ -12,9 +12,6 @@ from bench.core import records
 from bench.core.records import Blob, Record
 from bench.effects.store import Store
 
-REMAINING = "remaining_usd"
-"""Hint of a live session in a suite with a budget: dollars that it may spend, or its next model call is refused."""
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -47,6 +44,8 @@ class Context:
     """One line for the step's own log, never evidence."""
     spent: Callable[[float], None] = lambda dollars: None
     """Tell the run how many dollars were just spent."""
+    left: Callable[[], float | None] = lambda: None
+    """Dollars that the step's suite may spend yet, as of now; None = no bound."""
     gateway: Callable[[], Any] | None = None
     """The run's `bench.effects.gateway.Gateway`, started by the first call; None where no session can need it. Its type is
     not imported: every step imports this module, and the gateway's code is not to be in a cell's key."""

@@ -61,8 +61,6 @@ class Ticket:
     started: int
     """Its place in the order of starts of this run."""
     expected: float | None
-    remaining: float | None
-    """Dollars that it may spend, as far as is known when it starts; None = no bound."""
     spent: float = 0.0
     """Dollars that it has told of so far."""
 
@@ -141,7 +139,7 @@ class Admission:
             expected = self._expected(purse, step, costs)
             if held := self._over(purse, step, expected):
                 return held
-            ticket = Ticket(step, self._starts, expected, self._remaining(purse, step))
+            ticket = Ticket(step, self._starts, expected)
             self._starts += 1
             purse.running.append(ticket)
             return ticket
@@ -164,9 +162,9 @@ class Admission:
             self._free.notify_all()
             if record is None or record.state == records.NOT_RUN:
                 return False  # withdrawn: it says nothing
-            cost = cost_of(record) if step.paid else None
-            for wide in (False, True) if cost is not None else ():
-                purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(cost)
+            if step.paid and (cost := cost_of(record)) is not None:
+                for wide in (False, True):
+                    purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(cost)
             again = self._limit(purse, step, record.body, say)
             if not again:
                 purse.ended.append(breaker.Ended(ticket.started, kind_of(record)))
@@ -180,6 +178,14 @@ class Admission:
             if ticket is not None and ticket.step.terms is not None:
                 ticket.spent += dollars
                 self._purses[ticket.step.terms.suite].spent += dollars
+
+    def left(self, ticket: Ticket | None) -> float | None:
+        """Dollars that a session's suite may spend yet in this run, whichever of its sessions does; None = no bound."""
+        budget = _budget(ticket.step) if ticket is not None else None
+        if ticket is None or ticket.step.terms is None or budget is None:
+            return None
+        with self._free:
+            return round(budget - self._purses[ticket.step.terms.suite].spent, 6)
 
     def _wait(self, purse: Purse, step: Session, costs: Costs) -> tuple[float, str]:
         """Seconds to wait before looking again (0: none), and what for."""
@@ -209,10 +215,6 @@ class Admission:
     def _over(self, purse: Purse, step: Session, expected: float | None) -> str | None:
         budget = _budget(step)
         return None if budget is None else admission.over_budget(budget, purse.spent, purse.reserved, expected)
-
-    def _remaining(self, purse: Purse, step: Session) -> float | None:
-        budget = _budget(step)
-        return None if budget is None else round(budget - purse.spent - purse.reserved, 6)
 
     def _limit(self, purse: Purse, step: Session, body: Mapping[str, Any], say: Say) -> bool:
         limit = admission.limited(body)

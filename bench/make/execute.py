@@ -19,7 +19,7 @@ from bench.core import digest, records, regraded
 from bench.core.admission import limited
 from bench.core.records import Blob, Record, sealed
 from bench.effects import clock, executors, files
-from bench.effects.context import REMAINING, Context, Job, Made
+from bench.effects.context import Context, Job, Made
 from bench.errors import BenchError, Cancelled, CorpusError, EnvironmentRefused, IntegrityError, UsageError
 from bench.make import costs, laid_out, revoke
 from bench.make.admission import Ticket
@@ -182,8 +182,7 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | N
         twin = _measured_now(workspace, step)
         if twin is not None:
             return Made({**twin.body, "spent_usd": 0.0, records.STANDS_FOR: twin.name}, twin.outputs), raw
-        left = {} if ticket is None or ticket.remaining is None else {REMAINING: ticket.remaining}
-        job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, {**step.hints, **left})
+        job = Job(step.kind, step.name, verdict.key, step.params, verdict.inputs, raw, step.hints)
         context = Context(
             store=workspace.store,
             root=workspace.layout.root,
@@ -191,6 +190,7 @@ def _make(workspace: Workspace, step: Step, verdict: Verdict, ticket: Ticket | N
             cancel=workspace.run.cancel,
             log=_logger(workspace, step),
             spent=partial(workspace.run.admission.spend, ticket),
+            left=partial(workspace.run.admission.left, ticket),
             gateway=workspace.run.gateway,
         )
         return executors.create().execute(step.module, job, context), raw

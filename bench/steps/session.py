@@ -14,7 +14,7 @@ from bench.core import digest, error_kinds, phases, records, review_artifact
 from bench.core.review_artifact import Fault
 from bench.effects import cassettes, clock, engines
 from bench.effects.changes import Changes
-from bench.effects.context import REMAINING, Context, Job, Made
+from bench.effects.context import Context, Job, Made
 from bench.effects.engines import Work
 from bench.effects.grading import staging
 from bench.effects.pressure import PressureWatch
@@ -131,7 +131,7 @@ def _phase(job: Job, context: Context, scene: tuple[Ground, Shown], phase: str, 
         hand_in = review_artifact.FOLDER
         env = {review_artifact.VARIABLE: f"{review_artifact.FOLDER}/{review_artifact.NAME}"}
     room = ground.room(told, job.params["limits"], hand_in, env)
-    work = _work(job, context, told, phase, sum(done.outcome.spent_usd for done in account.phases))
+    work = _work(job, context, told, phase)
     model = job.params.get("model")
     account.priced_model = cassettes.parse(work.cassette, str(model)).model if work.cassette is not None else model
     engine = engines.create(job.params["engine"])
@@ -151,11 +151,10 @@ def _phase(job: Job, context: Context, scene: tuple[Ground, Shown], phase: str, 
         _take_review(ground.take(review_artifact.NAME, review_artifact.LIMIT), account)
 
 
-def _work(job: Job, context: Context, told: Shown, phase: str, spent: float) -> Work:
-    """What the engine is asked to do; `spent` dollars went into the phases before."""
+def _work(job: Job, context: Context, told: Shown, phase: str) -> Work:
+    """What the engine is asked to do."""
     params, gold, cassette = job.params, job.inputs.get("gold"), job.files.get("cassette")
     model, asked = params.get("model"), _phases(job)
-    left: float | None = job.hints.get(REMAINING)
     reference = {role: context.store.get(blob.blob) for role, blob in gold.outputs.items()} if gold else {}
     # A calibration engine is given neither prompt nor model.
     prompt = params.get("prompt") or ""
@@ -168,7 +167,7 @@ def _work(job: Job, context: Context, told: Shown, phase: str, spent: float) -> 
         model=model,
         effort=params.get("effort"),
         run=int(params.get("run", 0)),
-        limits={**params["limits"], "budget_usd": left if left is None else max(0.0, left - spent)},
+        limits=params["limits"],
         skills=told.skills,
         expected_skill=_expected(params, phase),
         patch=reference.get("patch"),

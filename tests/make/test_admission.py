@@ -13,7 +13,7 @@ import pytest
 from bench.core.admission import TRIES
 from bench.core.outages import LONGEST_S, MARGIN_S
 from bench.effects import clock
-from bench.effects.context import REMAINING, Context, Job, Made
+from bench.effects.context import Context, Job, Made
 from bench.errors import Cancelled
 from bench.make.admission import Admission, Terms, Ticket, kin
 from bench.make.workspace import Workspace
@@ -115,7 +115,7 @@ def test_what_is_bought_already_is_there_after_a_trip_too(workspace: Workspace):
 
 def spends(dollars: float) -> Callable[[Job, Context], Made]:
     def does(job: Job, context: Context) -> Made:
-        return Made({"spent_usd": dollars, "left": job.hints.get(REMAINING), "run": job.name})
+        return Made({"spent_usd": dollars, "left": context.left(), "run": job.name})
 
     return does
 

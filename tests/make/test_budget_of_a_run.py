@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from bench.effects.context import Context, Job, Made
 from bench.make.costs import history
 from bench.make.workspace import Workspace
-from tests.make.scripted import build, opened
+from tests.make.scripted import build, opened, together
 from tests.make.test_admission import session, spends
 
 
@@ -52,3 +53,27 @@ def test_a_canary_that_stands_for_a_session_makes_its_arm_no_cheaper(workspace: 
     assert build(workspace, session(stands, 0, budget_usd=1.0, expected_usd=0.6)) == "built"
     assert build(workspace, session(spends(0.6), 1, budget_usd=1.0, expected_usd=0.6)) == "measured"
     assert build(workspace, session(spends(0.6), 2, budget_usd=1.0, expected_usd=0.6)) == "not_run"
+
+
+def test_sessions_side_by_side_have_together_what_the_suite_has_left(workspace: Workspace) -> None:
+    inside, spent = threading.Event(), threading.Event()
+    left: list[float | None] = []
+
+    def watches(job: Job, context: Context) -> Made:
+        left.append(context.left())
+        inside.set()
+        assert spent.wait(20)
+        left.append(context.left())
+        return Made({"spent_usd": 0.0})
+
+    def spender(job: Job, context: Context) -> Made:
+        context.spent(1.5)
+        spent.set()
+        return Made({"spent_usd": 1.5})
+
+    def second() -> None:
+        assert inside.wait(20)
+        build(workspace, session(spender, 1, budget_usd=2.0, expected_usd=0.1))
+
+    together(lambda: build(workspace, session(watches, 0, budget_usd=2.0, expected_usd=0.1)), second)
+    assert left == [2.0, 0.5]

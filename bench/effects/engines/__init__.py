@@ -84,6 +84,8 @@ class Room:
     """Host paths and what a transcript shows instead of them."""
     spent: Callable[[float], None] = lambda dollars: None
     """Told of real dollars as soon as they are spent, so that a session that breaks is paid for too."""
+    left: Callable[[], float | None] = lambda: None
+    """Real dollars that its suite may spend yet, as of now; None = no bound. Where none are left, no more calls are made."""
     gateway: Callable[[], Any] | None = None
     """Gives the run's model gateway (`bench.effects.gateway.Gateway`), started by its first session; None where there is
     none."""

@@ -121,7 +121,9 @@ class Loop(Ours):
     def _check_limits(self, upstream: Upstream) -> None:
         """A session over a limit is no evidence about its arm (spec 3.4: any result that says error): it is unusable."""
         self._check_time()
-        limits = self._work.limits
+        limits, left = self._work.limits, self._room.left()
+        if left is not None and left <= 0:
+            raise End("session-error", "budget-limit", "its suite's budget was spent")
         if limits.get("turns") and self._turns >= limits["turns"]:
             raise End("session-error", "turn-limit", f"not done within {limits['turns']} turns")
         if limits.get("tokens") and sum((upstream.usage or {}).values()) >= limits["tokens"]:

@@ -8,7 +8,7 @@ once it is revoked or over its budget, and never passes anything but calls of th
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ SOCKET = "model"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one session wants of its model. Plain data."""
+    """What one session wants of its model."""
 
     session: str
     """Names the session in errors and in the traffic; unique within a run."""
@@ -36,8 +36,10 @@ class Ask:
     cassette_name: str | None = None
     skills: Mapping[str, str] = field(default_factory=dict)
     """Name → SKILL.md text of the skills offered, for matching and recording."""
-    budget_usd: float | None = None
-    """US dollars at list price; the call after they are spent is refused. None = no bound."""
+    spent: Callable[[float], None] = lambda dollars: None
+    """Told of real dollars, at list price, as soon as a call's are known."""
+    left: Callable[[], float | None] = lambda: None
+    """Dollars that may be spent yet, by whomever; where none are left calls are cut and refused. None = no bound."""
     base_url: str | None = None
     """Another address of the model's provider."""
     record: bool = False

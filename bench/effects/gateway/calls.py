@@ -20,8 +20,10 @@ class Account(NamedTuple):
     calls: list[dict[str, Any]]
     dollars: float
     """At list price, of the calls whose price is known."""
+    fresh: float
+    """Those of them that were not given before."""
     exact: bool
-    """Whether that is every call that may have cost something."""
+    """Whether `dollars` is every call that may have cost something."""
     broken: bool
     """Whether the last call failed because the proxy was not there."""
 
@@ -39,6 +41,7 @@ class Calls:
         """Calls that never reached the proxy: what the client was told came from the door."""
         self._missed: set[str] = set()
         """Calls whose lines were waited for in vain: nothing waits for them again."""
+        self._booked = 0.0
 
     def start(self) -> str:
         """The number of a call that goes out now."""
@@ -57,11 +60,18 @@ class Calls:
             self._settled.setdefault(number, status)
             self._guard.notify_all()
 
-    @property
-    def settled(self) -> set[str]:
-        """Those that have come to their end."""
+    def fresh(self, seconds: float) -> float:
+        """Dollars that were not given before, of calls that have come to their end; for the lines of those it waits so long,
+        and not at all where that is 0."""
         with self._guard:
-            return set(self._settled)
+            settled = set(self._settled)
+        return self._new(ledger.spent(self.lines(settled, seconds) if seconds else self._told.lines(self._name))[0])
+
+    def _new(self, dollars: float) -> float:
+        with self._guard:
+            more = max(0.0, dollars - self._booked)
+            self._booked += more
+        return more
 
     def lines(self, calls: set[str], seconds: float) -> list[dict[str, Any]]:
         """The session's lines; those of these calls are waited for, once."""
@@ -93,4 +103,4 @@ class Calls:
         exact = exact and all(call["status"] != "unaccounted" for call in calls)
         last = next(reversed(settled), None)
         self._told.forget(self._name)
-        return Account(lines, calls, round(dollars, 6), exact, last in self._unheard)
+        return Account(lines, calls, round(dollars, 6), self._new(dollars), exact, last in self._unheard)

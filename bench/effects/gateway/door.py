@@ -47,6 +47,8 @@ class Fittings:
     redactor: Redactor
     player: cassettes.Player | None
     """Of a replay."""
+    spent: Callable[[float], None]
+    """Told of dollars as soon as they are known to be spent."""
     closed: Callable[[], None]
     """Called once, at the end."""
 
@@ -64,6 +66,9 @@ class SocketDoor:
         self._guard = threading.Lock()
         self._closing = threading.Lock()
         self._sockets: set[socket.socket] = set()
+        """Of clients."""
+        self._flying: set[socket.socket] = set()
+        """To the proxy, of calls under way."""
         self._calls = Calls(parts.ledger, parts.name)
         self._traffic: Traffic | None = None
         folder.mkdir(mode=0o700)
@@ -83,7 +88,7 @@ class SocketDoor:
     def _serve(self, connection: socket.socket) -> None:
         exchange = Exchange(connection, self._bound)
         with self._guard:
-            crowded = len(self._sockets) >= 2 * MOST_CONNECTIONS  # each call holds two
+            crowded = len(self._sockets) >= MOST_CONNECTIONS
             self._sockets.add(connection)
         try:
             if crowded:
@@ -111,9 +116,10 @@ class SocketDoor:
             judged = self._parts.gate.judge(asked)
         except Crowded:
             judged = refusal(529, "overloaded_error", "the requests that run now leave no room for this one")
-        if isinstance(judged, Call) and self._over_budget():
-            self._parts.gate.shut("budget")
-            judged = self._parts.gate.judge(asked)
+        if isinstance(judged, Call):
+            self._book()
+            if self._parts.gate.is_shut:
+                judged = self._parts.gate.judge(asked)
         if isinstance(judged, Answer):
             exchange.answer(judged)
             return
@@ -129,6 +135,7 @@ class SocketDoor:
             self._parts.forwarder.carry(call, carried.number, exchange, carried)
         finally:
             carried.end()
+            self._book()
 
     def _number(self) -> str:
         """The number of a call that goes out now. Raises Cut where the door is shut."""
@@ -142,29 +149,45 @@ class SocketDoor:
         with self._guard:
             if self._parts.gate.is_shut:
                 raise Cut
-            self._sockets.add(connection)
+            self._flying.add(connection)
 
     def _end(self, number: str, held: set[socket.socket]) -> None:
         self._calls.settle(number, None)
         with self._guard:
-            self._sockets -= held
+            self._flying -= held
 
     def _record(self, call: Call, events: list[dict[str, Any]]) -> None:
         """Keep an answered call."""
         if self._tape is not None and call.path == MESSAGES:
             self._tape.add(call.body, events)
 
-    def _over_budget(self) -> bool:
-        limit = self._parts.ask.budget_usd
-        if limit is None or self._parts.player is not None:
-            return False
-        return ledger.spent(self._calls.lines(self._calls.settled, BUDGET_SETTLE_S))[0] >= limit
+    def _book(self) -> None:
+        """Tell of what the calls have cost that came to their end, and see what is left."""
+        if self._parts.player is not None or self._parts.gate.is_shut:
+            return
+        bounded = self._parts.ask.left() is not None
+        self._tell(self._calls.fresh(BUDGET_SETTLE_S if bounded else 0.0))
+        self.bound()
+
+    def _tell(self, dollars: float) -> None:
+        if dollars:
+            self._parts.spent(dollars)
+
+    def bound(self) -> None:
+        """Refuse calls, and cut those under way, once nothing is left to be spent."""
+        left = None if self._parts.player is not None else self._parts.ask.left()
+        if left is not None and left <= 0:
+            # A client whose call is cut is told why when it asks again.
+            self._shut("budget", self._flying)
 
     def revoke(self) -> None:
         """As the seam says."""
+        self._shut("revoked", self._flying, self._sockets)
+
+    def _shut(self, why: str, *connections: set[socket.socket]) -> None:
         with self._guard:
-            self._parts.gate.shut("revoked")
-            cut = list(self._sockets)
+            self._parts.gate.shut(why)
+            cut = [connection for some in connections for connection in some]
         for connection in cut:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -193,6 +216,8 @@ class SocketDoor:
         parts, gate = self._parts, self._parts.gate
         account = self._calls.account(self.model, SETTLE_S)
         replayed = parts.player is not None
+        if not replayed:
+            self._tell(account.fresh)
         mismatch = parts.player.mismatch if parts.player is not None else None
         recording = self._tape.cassette(parts.redactor) if self._tape is not None else Recording(None)
         return Traffic(

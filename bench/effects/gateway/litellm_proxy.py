@@ -62,6 +62,7 @@ class LiteLLMGateway:
                 ledger=ledger,
                 redactor=redactor,
                 player=route.player,
+                spent=lambda dollars: self._spent(ask, dollars),
                 closed=lambda: self._forget(token),
             )
             door = SocketDoor(folder, route.model, placeholder, parts)
@@ -76,6 +77,11 @@ class LiteLLMGateway:
             self._proxy = Proxy(routes.provider_keys(), self._ending, self._program)
             self._ledger = Ledger(self._proxy.usage)
         return self._proxy, self._ledger
+
+    def _spent(self, ask: Ask, dollars: float) -> None:
+        ask.spent(dollars)
+        for door in list(self._doors.values()):  # others may live of the same money
+            door.bound()
 
     def _forget(self, token: str) -> None:
         self._doors.pop(token, None)

@@ -204,7 +204,8 @@ class Hosted:
             here = replace(place, env={**place.env, **more.get("env", {})})
             return running.run(here, argv, stdin=stdin, seconds=most if seconds is None else seconds, cancel=context.cancel)
 
-        return Room(execute, context.cancel, context.log, playing.hidden(context), context.spent, context.gateway)
+        hide, spent, left = playing.hidden(context), context.spent, context.left
+        return Room(execute, context.cancel, context.log, hide, spent, left, context.gateway)
 
     def take(self, name: str, limit: int) -> Taken:
         """With the sandbox's names: commands that wrote them were given the host's."""

@@ -103,6 +103,7 @@ def room(table: Table, shown: Shown, limits: Mapping[str, Any], writable: tuple[
         context.log,
         hidden(context),
         context.spent,
+        context.left,
         context.gateway,
     )
 

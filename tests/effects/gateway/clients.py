@@ -55,3 +55,15 @@ def call(
 def events(data: bytes) -> list[dict[str, Any]]:
     """The events of a stream."""
     return [json.loads(line[6:]) for line in data.decode().splitlines() if line.startswith("data: {")]
+
+
+class Purse:
+    """So many dollars, for one session or several: `**purse.terms` is what an `Ask` is told of it."""
+
+    def __init__(self, dollars: float) -> None:
+        self.dollars = dollars
+        self.spent: list[float] = []
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        return {"spent": self.spent.append, "left": lambda: self.dollars - sum(self.spent)}

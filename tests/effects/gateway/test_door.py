@@ -23,7 +23,7 @@ from bench.effects.gateway.gate import Gate
 from bench.effects.gateway.ledger import Ledger
 from bench.effects.gateway.wire import MAX_BODY
 from bench.effects.redact import Redactor
-from tests.effects.gateway.clients import Connection, call, message
+from tests.effects.gateway.clients import Connection, Purse, call, message
 from tests.effects.gateway.provider import EVENTS, MESSAGE
 from tests.effects.gateway.serving import Serving
 
@@ -104,7 +104,7 @@ def opened(tmp_path: Path, upstream: Upstream) -> Iterator[Callable[..., Opened]
         ask = Ask(**({"session": "s", "model": f"anthropic/{MODEL}"} | more))
         forwarder = Forwarder(int(upstream.address.rpartition(":")[2]), "sk-minted", Redactor())
         gate, ledger = Gate(MODEL, "sk-door-key"), Ledger(upstream.ledger)
-        parts = Fittings(ask, "s", gate, forwarder, ledger, Redactor(), None, lambda: closed.append("closed"))
+        parts = Fittings(ask, "s", gate, forwarder, ledger, Redactor(), None, ask.spent, lambda: closed.append("closed"))
         doors.append(SocketDoor(tmp_path / f"d{len(doors)}", MODEL, "sk-door-key", parts))
         return doors[-1], closed
 
@@ -143,7 +143,7 @@ def test_a_door_that_waits_for_its_last_lines_can_be_revoked(opened: Callable[..
 
 def test_a_call_whose_line_is_lost_is_waited_for_once(opened: Callable[..., Opened], upstream: Upstream):
     upstream.told = {"1", "2", "3", "4"}
-    door, _closed = opened(budget_usd=1.0)
+    door, _closed = opened(**Purse(1.0).terms)
     assert [call(door, message(door))[0] for _ in range(2)] == [200, 200]
     began = clock.monotonic()
     assert [call(door, message(door))[0] for _ in range(3)] == [200, 200, 200]
@@ -245,3 +245,17 @@ def test_what_was_spent_before_a_call_without_an_answer_is_told(opened: Callable
     assert [entry["status"] for entry in traffic.calls] == ["ok", "unaccounted"]
     assert (traffic.spent_usd, traffic.exact) == (0.001, False)
     assert (traffic.list_price_usd, traffic.usage) == (None, None), "what is not known in full ranks nothing"
+
+
+def test_the_call_that_uses_a_budget_up_cuts_the_others_under_way(opened: Callable[..., Opened], upstream: Upstream):
+    upstream.told, upstream.events = {"1"}, EVENTS[:3]
+    purse = Purse(0.0005)
+    door, _closed = opened(**purse.terms)
+    parts = streaming(door)
+    next(parts)
+    assert call(door, message(door))[0] == 200
+    assert b"message_stop" not in b"".join(parts), "it ends, and not with its last event"
+    assert (call(door, message(door))[0], purse.spent) == (403, [0.001])
+    traffic = door.close()
+    assert [entry["why"] for entry in traffic.refused] == ["budget"]
+    assert (traffic.spent_usd, purse.spent) == (0.001, [0.001]), "nothing is told twice"

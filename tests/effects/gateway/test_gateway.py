@@ -13,7 +13,7 @@ import pytest
 from bench.effects import cassette_author, cassettes
 from bench.effects.gateway import SOCKET, Ask, Gateway
 from bench.errors import CorpusError
-from tests.effects.gateway.clients import Connection, call, events, message
+from tests.effects.gateway.clients import Connection, Purse, call, events, message
 from tests.effects.gateway.provider import ANTHROPIC, EVENTS, Provider
 
 pytestmark = pytest.mark.slow
@@ -191,12 +191,13 @@ def test_revoking_cuts_a_stream_and_refuses_what_follows(proxied: Gateway, provi
 
 
 def test_the_call_after_the_budget_is_spent_is_refused(proxied: Gateway, provider: Provider):
-    door = proxied.open(live(provider, budget_usd=0.0002))
+    purse = Purse(0.0002)
+    door = proxied.open(live(provider, **purse.terms))
     statuses = [call(door, message(door))[0] for _ in range(4)]
     traffic = door.close()
     assert statuses == [200, 200, 403, 403]  # 0.000151 a call
     assert traffic.spent_usd == pytest.approx(2 * 0.00015075, abs=1e-6)
-    assert traffic.list_price_usd == traffic.spent_usd
+    assert traffic.spent_usd == traffic.list_price_usd == pytest.approx(sum(purse.spent), abs=1e-6)
     assert [entry["why"] for entry in traffic.refused] == ["budget", "budget"]
 
 

@@ -86,7 +86,8 @@ class Claude:
             cassette=work.cassette,
             cassette_name=work.cassette_name,
             skills={skill.name: skill.text for skill in work.skills},
-            budget_usd=work.limits.get("budget_usd"),
+            spent=self._room.spent,
+            left=self._room.left,
             base_url=settings["base_url"],
             record=work.cassette is None,
             provider=str(settings["provider"]),
@@ -147,8 +148,6 @@ class Claude:
         if self._traffic is None:
             assert self._door is not None, "only an open door is closed"
             self._traffic = self._door.close()
-            if self._traffic.spent_usd:
-                self._room.spent(self._traffic.spent_usd)
         return self._traffic
 
     def _outcome(self, stream: Stream, end: End, traffic: Traffic) -> Outcome:
