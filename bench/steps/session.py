@@ -53,6 +53,8 @@ def make(job: Job, context: Context) -> Made:
         _copy_in(job, context, ground)
         _play(job, context, ground, account)
     except (StepFailed, CorpusError) as error:
+        if context.cancel.is_set():  # what is taken away with a stopped run, its gateway too, is no fault of the task
+            account.fail("cancelled", "cancelled", "cancelled")
         account.fail("infra-error", "broken-task", str(error))
     except Cancelled:
         account.fail("cancelled", "cancelled", "cancelled")
