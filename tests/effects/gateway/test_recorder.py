@@ -64,3 +64,36 @@ def test_keys_that_become_the_same_cost_the_recording_alone():
     made = tape.cassette(Redactor())
     assert made.data is None
     assert made.fault == "no recording is kept: two keys of one object are the same after redaction"
+
+
+def conversation(name: str) -> tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, Any]]]:
+    """Two requests of one, with a call of this id between them, and the two answers."""
+    called = CALL | {"id": name}
+    first = {"type": "message", "content": [called], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    result = {"type": "tool_result", "tool_use_id": name, "content": f"of {name}"}
+    return [MESSAGES[0], {"role": "assistant", "content": [called]}, {"role": "user", "content": [result]}], first, SECOND
+
+
+def test_two_subagents_with_one_prompt_are_not_mixed_into_one_conversation():
+    tape = Tape(Recorded(MODEL, None, {}, 0))
+    for name in ("toolu_a", "toolu_b"):
+        messages, first, second = conversation(name)
+        tape.add({"messages": messages[:1], "tools": [{}]}, [first])
+        tape.add({"messages": messages, "tools": [{}]}, second)
+    made = tape.cassette(Redactor())
+    assert made.data is None
+    assert made.fault is not None
+    assert "several conversations begin with 'do it with" in made.fault
+    assert "sk-abcdefghijklmnopqrst" not in made.fault
+
+
+def test_of_an_answer_that_came_twice_the_one_that_was_gone_on_with_is_kept():
+    tape = Tape(Recorded(MODEL, None, {}, 0))
+    messages, first, second = conversation("toolu_a")
+    tape.add({"messages": messages[:1], "tools": [{}]}, [first])
+    tape.add({"messages": messages[:1], "tools": [{}]}, [conversation("toolu_b")[1]])
+    tape.add({"messages": messages, "tools": [{}]}, second)
+    data = tape.cassette(Redactor()).data
+    assert data is not None
+    (kept,) = cassettes.parse(data, "tape").conversations
+    assert [turn["response"] for turn in kept["turns"]] == [[first], second]
