@@ -1,4 +1,4 @@
-"""Each of several sessions had the whole of what a suite had left when it started: together they spent more than the budget."""
+"""Each session had the whole of what its suite had left when it started: together they spent more than the budget."""
 
 from __future__ import annotations
 
