@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bench.core import admission, breaker, records
+from bench.core import admission, breaker, records, spent
 from bench.core.records import Record
+from bench.core.spent import Spent
 from bench.effects import clock
 from bench.errors import Cancelled
 
@@ -103,10 +104,8 @@ class Admission:
         """Seconds since 1970 before which nothing starts."""
         self._why = ""
         self._tries: dict[str, int] = {}
-        self.spent_usd = 0.0
-        """Of all suites in this run, as far as it is known."""
-        self.exact = True
-        """Whether `spent_usd` is all of it."""
+        self.spent = Spent()
+        """Of all suites in this run."""
 
     @property
     def trips(self) -> list[str]:
@@ -151,20 +150,20 @@ class Admission:
         with self._free:
             purse = self._purses[step.terms.suite]
             purse.running.remove(ticket)
-            untold = max(0.0, _spent(record) - ticket.spent)
-            self.spent_usd += untold
+            told = spent.of(record.body) if record is not None else Spent()
+            untold = max(0.0, told.known - ticket.spent)
+            self.spent += Spent(untold, told.exact)
             ticket.spent += untold
             purse.spent += untold
-            if record is not None and not record.body.get("spent_exact", True):
+            if not told.exact:
                 # What is not known was spent all the same: the budget is to hold for it too.
-                self.exact = False
                 purse.spent += ticket.outstanding
             self._free.notify_all()
             if record is None or record.state == records.NOT_RUN:
                 return False  # withdrawn: it says nothing
-            if step.paid and (cost := cost_of(record)) is not None:
+            if step.paid and (dollars := cost_of(record)) is not None:
                 for wide in (False, True):
-                    purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(cost)
+                    purse.costs.setdefault(kin(step.name, step.params, wide=wide), []).append(dollars)
             again = self._limit(purse, step, record.body, say)
             if not again:
                 purse.ended.append(breaker.Ended(ticket.started, kind_of(record)))
@@ -174,7 +173,7 @@ class Admission:
     def spend(self, ticket: Ticket | None, dollars: float) -> None:
         """Dollars as they are spent; without a ticket by what is no session."""
         with self._free:
-            self.spent_usd += dollars
+            self.spent += Spent(dollars)
             if ticket is not None and ticket.step.terms is not None:
                 ticket.spent += dollars
                 self._purses[ticket.step.terms.suite].spent += dollars
@@ -266,10 +265,10 @@ def kin(name: str, params: Mapping[str, Any], *, wide: bool = False) -> tuple[st
 def cost_of(record: Record) -> float | None:
     """Dollars of a finished session; None where they are not known in full, and for what was held back, gave no evidence, or
     only stands for a session: it says nothing of what one costs."""
-    if record.state != records.FINAL or records.STANDS_FOR in record.body or not record.body.get("spent_exact", True):
+    if record.state != records.FINAL or records.STANDS_FOR in record.body or record.body.get("spent_usd") is None:
         return None
-    spent = record.body.get("spent_usd")
-    return None if spent is None else float(spent)
+    told = spent.of(record.body)
+    return told.known if told.exact else None
 
 
 def kind_of(record: Record) -> str | None:
@@ -277,10 +276,6 @@ def kind_of(record: Record) -> str | None:
     if record.state == records.UNUSABLE and not record.body.get("error_kind"):
         return "infra-error"
     return breaker.systemic_kind(record.body)
-
-
-def _spent(record: Record | None) -> float:
-    return float(record.body.get("spent_usd") or 0) if record is not None else 0.0
 
 
 def _at(seconds: float | None) -> str:

@@ -115,7 +115,7 @@ class Conductor:
         )
         runner.stopped = options["stopped"]
         pipeline.progress.paused = lambda: run.admission.paused
-        pipeline.progress.spent = lambda: run.admission.spent_usd
+        pipeline.progress.spent = lambda: run.admission.spent.text
         try:
             runner.run_all(control.task_dispatcher())
         except KeyboardInterrupt:

@@ -31,7 +31,7 @@ class Progress:
         self._live: Live | None = None
         self.done = 0
         self.total = 0
-        self.spent: Callable[[], float] = lambda: 0.0
+        self.spent: Callable[[], str] = lambda: "$0.00"
         """Dollars of this run so far, for the live display."""
         self.paused: Callable[[], str | None] = lambda: None
         """Why no session starts at the moment, for the live display."""
@@ -94,7 +94,7 @@ class Progress:
         elapsed = now - self._began
         left = elapsed / max(1, self.done) * max(0, self.total - self.done)
         eta = f"about {left:.0f} s left" if self.done and elapsed > 1 else "starting"
-        lines = [f"{self.done}/{self.total} steps · ${self.spent():.2f} · {eta}"]
+        lines = [f"{self.done}/{self.total} steps · {self.spent()} · {eta}"]
         lines += [f"  {why}"] if (why := self.paused()) else []
         running = sorted(self._running.items(), key=lambda item: item[1])
         lines += [f"  {console.visible(name)}  {now - since:.0f} s" for name, since in running[:SHOWN]]

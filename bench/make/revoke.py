@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.core import records
+from bench.core import records, spent
 from bench.core.records import Record
+from bench.core.spent import Spent
 from bench.effects import clock, files
 from bench.errors import IntegrityError
 from bench.make.decide import decide
@@ -26,7 +27,7 @@ class Standing:
 
     key: str | None
     records: list[bytes]
-    spent_usd: float
+    spent: Spent
 
 
 def standing(workspace: Workspace, step: Step) -> Standing | None:
@@ -51,8 +52,8 @@ def standing(workspace: Workspace, step: Step) -> Standing | None:
     copies = [] if here is None else [here]
     if kept is not None:
         copies.append(kept.renamed(step.name).to_bytes())
-    spent = sum(float(found.body.get("spent_usd") or 0) for found in (record, kept) if found is not None)
-    return Standing(key, copies, spent) if copies else None
+    paid = sum((spent.of(found.body) for found in (record, kept) if found is not None), Spent())
+    return Standing(key, copies, paid) if copies else None
 
 
 def revoke(workspace: Workspace, step: Step) -> list[str]:
@@ -65,7 +66,7 @@ def revoke(workspace: Workspace, step: Step) -> list[str]:
         files.write_atomic(workspace.layout.revoked / f"{step.target}{REVOKED}{place}", data)
     if found.key is not None:
         workspace.store.drop_record(found.key)
-        workspace.journal.write("revoked", kind=step.kind, name=step.name, key=found.key, spent_usd=found.spent_usd)
+        workspace.journal.write("revoked", kind=step.kind, name=step.name, key=found.key, spent_usd=found.spent.known)
     Path(workspace.layout.root, step.target).unlink(missing_ok=True)
     workspace.index.forget(step.target)
     done = [step.id]

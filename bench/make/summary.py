@@ -28,8 +28,7 @@ def tell(pipeline: Pipeline, names: list[str], failures: list[str]) -> int:
     counts = Counter(run.did.values())
     parts = [f"{counts[did]} {did.replace('_', ' ')}" for did in ORDER if counts[did]]
     parts.append(f"{max(0, pipeline.progress.done - sum(counts.values()))} up to date")
-    least = "" if run.admission.exact else "at least "
-    console.say(f"{', '.join(parts)}; spent {least}${run.admission.spent_usd:.2f}")
+    console.say(f"{', '.join(parts)}; spent {run.admission.spent.text}")
     if run.refused is not None:
         console.say_err(f"error: {run.refused}")
         return run.refused.exit_code

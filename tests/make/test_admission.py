@@ -126,7 +126,7 @@ def test_a_session_is_told_what_is_left_and_it_is_in_no_key(workspace: Workspace
     left = [told(workspace, f"artifacts/sessions/s/t/a/{run}.json")["body"]["left"] for run in range(3)]
     assert left == [2.0, 1.5, 1.0]
     assert build(workspace, session(spends(0.5), 1, budget_usd=9.0)) == "stands"
-    assert workspace.run.admission.spent_usd == 1.5
+    assert workspace.run.admission.spent.known == 1.5
 
 
 def test_what_a_session_is_expected_to_cost_holds_it_back(workspace: Workspace):
@@ -167,7 +167,7 @@ def test_running_sessions_are_counted_with_what_they_are_expected_to_cost(worksp
     assert results == ["not_run"]
     reason = told(workspace, "artifacts/sessions/s/t/a/1.json")["reason"]
     assert "($0.60 spent or expected of running sessions in this run" in reason
-    assert workspace.run.admission.spent_usd == 0.25, "what was told as it was spent is not counted again at the end"
+    assert workspace.run.admission.spent.known == 0.25, "what was told as it was spent is not counted again at the end"
 
 
 def test_while_no_cost_is_known_sessions_under_a_budget_start_one_at_a_time(workspace: Workspace):

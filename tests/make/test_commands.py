@@ -23,10 +23,10 @@ CELL_PATH = "artifacts/cells/tiny/add/gold/0.json"
 SESSION_PATH = "artifacts/sessions/tiny/add/gold/0.json"
 
 
-def paid(bench: Bench, path: str, dollars: float) -> None:
+def paid(bench: Bench, path: str, dollars: float, **more: bool) -> None:
     """Have a session's evidence cost something: in record, store and journal alike, as if it were bought."""
     record = records.parse(bench.path(path).read_bytes(), path)
-    bought = records.sealed(replace(record, body=dict(record.body) | {"spent_usd": dollars}))
+    bought = records.sealed(replace(record, body=dict(record.body) | {"spent_usd": dollars} | more))
     enter(bench, path, bought)
     assert bench.doit().code == 0
 
@@ -105,6 +105,13 @@ def test_what_cost_money_asks_first(workspace: Bench):
     assert [event["spent_usd"] for event in workspace.journal() if event["event"] == "revoked"] == [0.0, 12.5]
     assert workspace.doit("restore", "session").code == 0
     assert workspace.records() == before
+
+
+def test_what_cost_nobody_knows_how_much_asks_first_too(workspace: Bench):
+    paid(workspace, SESSION_PATH, 0.0, spent_exact=False)
+    refused = workspace.doit("clean", "session")
+    assert refused.code == 2
+    assert "revoke 2 records that cost at least $0.00?" in refused.stderr
 
 
 def test_what_was_bought_while_clean_asked_is_not_revoked_by_the_answer(workspace: Bench):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from bench.core.spent import Spent
 from bench.effects import console
 from bench.errors import UsageError
 from bench.make import conduct, revoke
@@ -29,24 +30,25 @@ class Clean(StepCommand):
     def _execute(self, downstream: bool, dry_run: bool, yes: bool) -> int:
         workspace = self.pipeline.workspace
         chosen = self._chosen(downstream)
-        present, dollars = _standing(workspace, chosen)
+        present, paid = _standing(workspace, chosen)
         if dry_run:
             for step in present:
                 console.say(f"would revoke {step.id}")
-            console.say(f"{console.counted(len(present), 'record')}, paid ${dollars:.2f}")
+            console.say(f"{console.counted(len(present), 'record')}, paid {paid.text}")
             return 0
-        if dollars > 0 and not yes:
-            _ask(len(present), dollars)
+        if paid.any and not yes:
+            _ask(len(present), paid)
         with conduct.writing(workspace):
-            asked = dollars
-            present, dollars = _standing(workspace, chosen)
-            if dollars > asked and not yes:
-                what = f"evidence that cost ${dollars - asked:.2f} more was measured since it was asked for"
+            asked = paid
+            present, paid = _standing(workspace, chosen)
+            more = Spent(paid.known - asked.known, paid.exact or not asked.exact)
+            if more.any and not yes:
+                what = f"evidence that cost {more.text} more was measured since it was asked for"
                 raise UsageError(what, remedy="nothing was revoked; say it again")
             done = [name for step in present for name in revoke.revoke(workspace, step)]
         for name in done:
             console.say(f"revoked {console.visible(name)}")
-        console.say(f"{console.counted(len(done), 'record')} revoked, paid ${dollars:.2f}; `doit restore` brings them back")
+        console.say(f"{console.counted(len(done), 'record')} revoked, paid {paid.text}; `doit restore` brings them back")
         return 0
 
     def _chosen(self, downstream: bool) -> list[Step]:
@@ -86,14 +88,14 @@ class Restore(StepCommand):
         return 0
 
 
-def _standing(workspace: Workspace, steps: Iterable[Step]) -> tuple[list[Step], float]:
+def _standing(workspace: Workspace, steps: Iterable[Step]) -> tuple[list[Step], Spent]:
     """Those of which there is anything to revoke, and the dollars that it cost."""
     found = [(step, there) for step in steps if (there := revoke.standing(workspace, step)) is not None]
-    return [step for step, _ in found], sum(there.spent_usd for _, there in found)
+    return [step for step, _ in found], sum((there.spent for _, there in found), Spent())
 
 
-def _ask(count: int, dollars: float) -> None:
-    question = f"revoke {console.counted(count, 'record')} that cost ${dollars:.2f}?"
+def _ask(count: int, paid: Spent) -> None:
+    question = f"revoke {console.counted(count, 'record')} that cost {paid.text}?"
     if not sys.stdin.isatty():
         raise UsageError(f"{question} there is no terminal to ask at", remedy="say --yes")
     console.say(f"{question} [y/N] ", end="")

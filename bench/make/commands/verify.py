@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import bench.layout as layout
-from bench.core import keys, protocols, records
+from bench.core import keys, protocols, records, spent
 from bench.core.records import Record
 from bench.effects import clock, console
 from bench.errors import IntegrityError
@@ -84,7 +84,7 @@ def _entry_faults(workspace: Workspace) -> Iterator[str]:
             yield f"store entry {key} is not what was made under it ({where})"
         elif workspace.store.find(key) is None:
             text = f"bytes that the store entry {key} names are missing ({where})"
-            if entry.body.get("spent_usd"):
+            if spent.of(entry.body).any:
                 yield text
             else:  # what cost nothing and stands nowhere is made again if it is ever wanted
                 console.say(f"note: {console.visible(text)}")
