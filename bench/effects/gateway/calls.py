@@ -77,16 +77,10 @@ class Calls:
         """The session's lines; those of these calls are waited for, once."""
         with self._guard:
             awaited = calls - self._missed - self._unheard
-        found = [self._judged(line) for line in self._told.wait(self._name, awaited, seconds)]
+        found = self._told.wait(self._name, awaited, seconds)
         with self._guard:
             self._missed |= awaited - {str(line.get("call")) for line in found}
         return found
-
-    def _judged(self, line: dict[str, Any]) -> dict[str, Any]:
-        """LiteLLM does not always say that a client went away, and calls the answer whole."""
-        with self._guard:
-            cut = self._settled.get(str(line.get("call")), 0) is None
-        return line | {"status": "cut"} if cut and line.get("status") == "ok" else line
 
     def account(self, model: str, seconds: float) -> Account:
         """Of the whole session, which has ended: its calls were cut, and each has only to say so."""
@@ -97,7 +91,8 @@ class Calls:
         with self._guard:
             settled = dict(self._settled)
         known = {line.get("call") for line in lines}
-        calls = [ledger.entry(line) for line in lines]
+        cut = {number for number, status in settled.items() if status is None}
+        calls = [ledger.entry(line, cut=line.get("call") in cut) for line in lines]
         calls += [ledger.lost(model, settled.get(number)) for number in sent if number not in known]
         dollars, exact = ledger.spent(lines)
         exact = exact and all(call["status"] != "unaccounted" for call in calls)
