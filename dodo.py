@@ -135,7 +135,7 @@ def task_apply():
 def task_report():
     """report.md, index.html and results.jsonl of a suite"""
     for name in PIPELINE.suites:
-        needs = {"aggregate": record("aggregate", name)} | canaries.needs(PIPELINE, name) | promotions.needs(PIPELINE, name)
+        needs = rows.report_needs(PIPELINE, name) | canaries.needs(PIPELINE, name) | promotions.needs(PIPELINE, name)
         yield step("report", name, rows.report_params(PIPELINE, name), needs=needs)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 REVIEW_INVALID = "review-evidence-invalid"
 ORACLE_UNAVAILABLE = "oracle-unavailable"
+PLAN_INVALID = "plan-evidence-invalid"
 
 EXCLUDED = frozenset({"session-error", "infra-error", "evidence-unverified", "cleanup-failure", REVIEW_INVALID, "cancelled"})
 """No evidence about the arm: left out of medians, blocks a promotion, is not reused."""
@@ -28,9 +29,10 @@ SKILL_ATTRIBUTABLE = frozenset({"skill-not-invoked"})
 """The arm's own doing: stays in the medians and keeps a task gated."""
 
 VALID_NEGATIVES = frozenset(
-    {"verify-failed", "oracle-failed", "no-work-produced", "plan-evidence-invalid", "implementation-evidence-invalid"}
+    {"verify-failed", "oracle-failed", "no-work-produced", PLAN_INVALID, "implementation-evidence-invalid"}
 )
-"""A wrong answer is evidence: admissible, reusable, counted."""
+"""A wrong answer is evidence: admissible, reusable, counted. The last one, a session that changed the skill under test,
+stands in rows of the reference alone: ours are mounted read-only from outside the workspace."""
 
 
 def excluded(row: Mapping[str, Any]) -> bool:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bench.core import cost, overrides_sandbox
+from bench.core.error_kinds import PLAN_INVALID
+from bench.core.graph_queries import QUESTIONS
 from bench.core.records import NOT_RUN, Record
 from bench.core.suite import CANDIDATE
 
@@ -25,7 +28,6 @@ NULL = (
     "task_asset_manifest_digest",
     "sandbox_dependency_manifest_digest",
     "sanitized_graph_manifest_digest",
-    "plan_produced",
 )
 """Fields of the reference that a row has and that are always null here; docs/migrating.md gives the reason for each."""
 TASK = ("task_base_sha", "sanitized_task_sha", "oracle_command_digest", "oracle_manifest_digest")
@@ -45,6 +47,9 @@ OUTCOME = (
     "diff_insertions",
     "diff_deletions",
 )
+GRAPH_TOOLS = "mcp__graph__"
+"""How the names of the graph server's tools begin, whichever indexer serves them."""
+GRAPH_COMMAND = re.compile(rf"(?:^|[\n;&|(`])[ \t]*(?:\S*/)?graph[ \t]+(?:{'|'.join(map(re.escape, QUESTIONS))})\b")
 Artifact = Mapping[str, Any] | None
 OUTPUT_TAIL = 4000
 ORACLE_SAID = {True: "oracle passed", False: "oracle failed", None: None}
@@ -64,8 +69,9 @@ def name(row: Mapping[str, Any]) -> str:
 def row(
     compact: Mapping[str, Any], cell: Record | None, session: Record | None, transcript: Artifact, review: str | None = None
 ) -> dict[str, Any]:
-    """One row. `compact` may also have task_ref, the ref as the suite has it; `transcript` is {name, sha256, bytes} of the
-    transcript beside the report, `review` the artifact's name."""
+    """One row. `compact` may also have task_ref, the ref as the suite has it; plugin, the arm's {version, manifest_digest};
+    commands, what its session asked its tools to do. `transcript` is {name, sha256, bytes} of the transcript beside the
+    report, `review` the artifact's name."""
     body = dict(cell.body) if cell else {}
     ran = dict(session.body) if session else {}
     params = dict(session.params) if session else {}
@@ -76,7 +82,9 @@ def row(
     said = {name: body.get(name, ran.get(name)) for name in OUTCOME}
     model = ran.get("model") or body.get("model")
     prompt = params.get("prompt")
+    plugin = compact.get("plugin") or {}
     found |= {name: body.get(name) for name in TASK} | {"task_ref": compact.get("task_ref")}
+    found |= {f"ce_plugin_{name}": plugin.get(name) for name in ("version", "manifest_digest")}
     found |= said | {
         "ok": body.get("ok") is True,
         "resolved": compact["resolved"],
@@ -85,6 +93,8 @@ def row(
         "authored_test_output": _tail(said["authored_test_output"]),
         "verify_output": _tail(said["authored_test_output"]),
         "oracle_output": ORACLE_SAID.get(said["oracle_passed"]),
+        "plan_produced": _planned(session),
+        "gitnexus_tool_uses": _graph_uses(said["tool_use_counts"], compact.get("commands", ())),
         "transcript_missing": _missing(body, ran, held),
         "evidence_diagnostics": list(ran.get("evidence_diagnostics") or []),
         "session_ids": [session.key] if session else [],
@@ -129,6 +139,24 @@ def _artifacts(transcript: Artifact) -> list[dict[str, Any]]:
         return []
     source = "parent-captured-stream-json"
     return [{"path": transcript["name"], "sha256": transcript["sha256"], "bytes": transcript["bytes"], "source": source}]
+
+
+def _planned(session: Record | None) -> bool | None:
+    """Whether a planning session left a plan that could be worked on; None where no plan was asked for or looked at."""
+    if session is None:
+        return None
+    told = [session.body.get("error_kind"), *(session.body.get("evidence_diagnostics") or ())]
+    if any(str(cause).startswith(PLAN_INVALID) for cause in told):
+        return False
+    return True if "plan" in session.outputs else None
+
+
+def _graph_uses(counts: Mapping[str, int] | None, commands: Iterable[str]) -> int | None:
+    """Calls of the graph server's tools and of the `graph` command; one in a loop of a shell counts once."""
+    if counts is None:
+        return None
+    tools = sum(times for tool, times in counts.items() if tool.startswith(GRAPH_TOOLS))
+    return tools + sum(len(GRAPH_COMMAND.findall(command)) for command in commands)
 
 
 def _missing(body: Mapping[str, Any], ran: Mapping[str, Any], held: bool) -> bool | None:

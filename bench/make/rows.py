@@ -222,3 +222,11 @@ def report_params(pipeline: Pipeline, name: str) -> dict[str, Any]:
         "skipped": list(pipeline.matrices[name].skipped),
         "refs": {task.id: task.source["ref"] for task in suite.tasks if "ref" in task.source},
     }
+
+
+def report_needs(pipeline: Pipeline, name: str) -> dict[str, str | None]:
+    """The aggregate, and the skills of arms with a plugin, whose version and manifest stand in their rows."""
+    plugged = (arm for arm in pipeline.suites[name].arms if arm.plugin)
+    return {"aggregate": layout.record("aggregate", name)} | {
+        f"skill/{arm.name}": pipeline.skill_record(name, arm) for arm in plugged
+    }

@@ -1,9 +1,9 @@
 """`report:<suite>`: report.md, index.html, results.jsonl and a page, patch and transcript per cell. It judges nothing new.
 
-inputs: aggregate, canary/<arm>/<candidate>…, promotion/<candidate>…, health?; cells and sessions are found in the store by
-the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model, effort, runs, refs: {task:
-git ref}}. body: {summary: lines and table for a console, arms: its rows in full, statistics: [`stats.compare` of each pair,
-in brief], notices, …}.
+inputs: aggregate, skill/<arm of a plugin>…, canary/<arm>/<candidate>…, promotion/<candidate>…, health?; cells and sessions
+are found in the store by the keys that the aggregate holds. params: {suite, profile, arms: [{name, role, of}], model,
+effort, runs, refs: {task: git ref}}. body: {summary: lines and table for a console, arms: its rows in full, statistics:
+[`stats.compare` of each pair, in brief], notices, …}.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.core import canary, cellview, contrasts, health, overview, pages, rows, summary
+from bench.core import asked, canary, cellview, contrasts, health, overview, pages, rows, summary
 from bench.core.records import Blob, Record, attempts
 from bench.core.suite import CALIBRATION
 from bench.effects.context import Context, Job, Made
@@ -52,7 +52,7 @@ def make(job: Job, context: Context) -> Made:
         told.append(_tried(row, found.session))
         kept = _kept(stems[cell], cell, found) if row["role"] != CALIBRATION else {}
         review = next((name for name in kept if name.endswith(REVIEW)), None)
-        named = {**row, "task_ref": refs.get(row["task"])}
+        named = {**row, **_beside(job, row, found), "task_ref": refs.get(row["task"])}
         lines.append(rows.line(rows.row(named, found.cell, found.session, _artifact(kept, found), review)))
         outputs |= kept
         if cell in paged:
@@ -97,6 +97,14 @@ def _evidence(row: Mapping[str, Any], store: Store) -> _Evidence:
 def _tried(row: Mapping[str, Any], session: Record | None) -> Mapping[str, Any]:
     """The row with how many sessions were bought for it, where the session's record is there to say so."""
     return {**row, "attempts": attempts(session)} if session else row
+
+
+def _beside(job: Job, row: Mapping[str, Any], found: _Evidence) -> dict[str, Any]:
+    """What a row tells that neither cell nor session say: the plugin that the session ran with, and its commands."""
+    skill = job.inputs.get(f"skill/{row['arm']}")
+    own = skill is not None and found.session is not None and found.session.inputs.get("skill") == skill.content
+    plugin = skill.body.get("plugin") if skill and own else None
+    return {"plugin": plugin, "commands": asked.commands(found.transcript)}
 
 
 def _bytes(record: Record | None, output: str, store: Store) -> bytes:

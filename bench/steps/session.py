@@ -218,7 +218,7 @@ def _boundary(phase: str, before: Changes, after: Changes, account: Account) -> 
             account.outputs["plan"] = account.store.put(plan)
         fault = phases.plan_fault(was, now, plan)
         if fault:
-            account.fail("plan-evidence-invalid", "plan-evidence-invalid", fault)
+            account.fail(error_kinds.PLAN_INVALID, error_kinds.PLAN_INVALID, fault)
     elif phase == phases.REVIEW:
         fault = phases.review_fault(was, now)
         if fault:

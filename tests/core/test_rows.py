@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from bench import schemas
 from bench.core import aggregate, review_outcome, rows, scoring
 from bench.core.records import Record
+from bench.effects.engines.claude import command
 from tests.core.reviews import artifact, raw, raw_label, truth
 from tests.steps.evidence import Evidence
 
@@ -25,7 +27,7 @@ oracle_digest oracle_command_digest oracle_manifest_digest ok resolved error_kin
 authored_tests_passed authored_test_output oracle_passed oracle_output verify_output skill_invoked
 transcript_missing evidence_diagnostics session_ids transcript_artifacts input_tokens
 cache_creation_input_tokens cache_read_input_tokens output_tokens cost_usd duration_s num_turns
-tool_use_counts diff_files diff_insertions diff_deletions
+tool_use_counts gitnexus_tool_uses ce_plugin_version ce_plugin_manifest_digest diff_files diff_insertions diff_deletions
 """
 
 
@@ -70,6 +72,43 @@ def test_source_and_oracle_are_named_in_the_references_fields(tmp_path: Path) ->
     assert {name: row[name] for name in said} == said
     assert row["task_ref"] == "v1.2"
     assert rows.row(compact, cell, session, None)["task_ref"] is None
+
+
+def test_a_plugins_version_and_manifest_stand_in_the_rows_of_its_arm(tmp_path: Path) -> None:
+    plugin = {"name": "ce", "version": "1.2.3", "manifest_digest": "b3:" + "0" * 64}
+    compact, cell, session = made(tmp_path)
+    row = rows.row(compact | {"plugin": plugin}, cell, session, None)
+    check(row)
+    assert (row["ce_plugin_version"], row["ce_plugin_manifest_digest"]) == ("1.2.3", plugin["manifest_digest"])
+    assert rows.row(compact, cell, session, None)["ce_plugin_version"] is None
+
+
+def test_the_graphs_tools_are_counted_whoever_serves_them(tmp_path: Path) -> None:
+    counts = {"Read": 2, "mcp__graph__callers": 3, "mcp__graph__impact": 1, "mcp__other__x": 5}
+    compact, cell, session = made(tmp_path, tool_use_counts=counts)
+    asking = [
+        "graph callers total",
+        "cd src && graph slice a.py:3 | head; /opt/graph/bin/graph impact x",
+        "echo $(graph callees y)",
+    ]
+    others = ["dot graph callers", "echo graph callers x", "graph --help", "cat graph.json", "subgraph callers x"]
+    row = rows.row(compact | {"commands": [*asking, *others]}, cell, session, None)
+    check(row)
+    assert row["gitnexus_tool_uses"] == 4 + 4
+    compact, cell, session = made(tmp_path / "unknown", tool_use_counts=None)
+    assert rows.row(compact, cell, session, None)["gitnexus_tool_uses"] is None
+    assert f"mcp__{command.SERVER}__" == rows.GRAPH_TOOLS
+
+
+def test_a_row_says_whether_a_plan_was_produced(tmp_path: Path) -> None:
+    compact, cell, session = made(tmp_path)
+    assert rows.row(compact, cell, session, None)["plan_produced"] is None
+    planned = dataclasses.replace(session, outputs={**session.outputs, "plan": session.outputs["transcript"]})
+    assert rows.row(compact, cell, planned, None)["plan_produced"] is True
+    for said in ({"error_kind": "plan-evidence-invalid"}, {"evidence_diagnostics": ["plan-evidence-invalid: it is empty"]}):
+        row = rows.row(compact, cell, dataclasses.replace(planned, body={**session.body, **said}), None)
+        check(row)
+        assert row["plan_produced"] is False
 
 
 def test_what_is_always_null_is_said_with_its_reason() -> None:

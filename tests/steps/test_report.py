@@ -38,6 +38,30 @@ def test_a_suite_gives_every_file_and_every_row(tmp_path: Path) -> None:
     assert "migrate-everything" in evidence.text(made, "report.md")
 
 
+def test_a_plugins_rows_name_it_unless_the_session_ran_with_other_skills(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path)
+    plugin = {"name": "ce", "version": "1.2.3", "manifest_digest": digest.of_bytes(b"manifest")}
+    skill = evidence.record("skill", "demo/baseline", {"skills": [], "plugin": plugin})
+    other = sealed(replace(skill, body={"skills": [], "plugin": plugin | {"version": "2.0.0"}}))
+    cell = evidence.cell("status-alias", "baseline", 0, **evidence.outcome("baseline", 0))
+    session = evidence.store.find(cell.body["session_key"])
+    assert session
+    ran = sealed(replace(session, inputs={**session.inputs, "skill": skill.content}))
+    evidence.store.put_record(ran)
+    graded = sealed(replace(cell, inputs={**cell.inputs, "session": ran.content}))
+    evidence.store.put_record(graded)
+    evidence.cells["status-alias"]["baseline/0"] = graded
+    aggregated = evidence.aggregated()
+    versions = []
+    for given in (skill, other):
+        made = evidence.made(report, "demo", evidence.params, {"aggregate": aggregated, "skill/baseline": given})
+        rows = [json.loads(line) for line in evidence.text(made, "results.jsonl").splitlines()]
+        measured = next(row for row in rows if row["session_ids"])
+        versions.append((measured["ce_plugin_version"], measured["ce_plugin_manifest_digest"]))
+        assert {row["ce_plugin_version"] for row in rows if row["arm"] != "baseline"} == {None}
+    assert versions == [("1.2.3", plugin["manifest_digest"]), (None, None)]
+
+
 def test_the_tables_keep_the_order_of_the_suite_and_the_classes(tmp_path: Path) -> None:
     evidence = Evidence(tmp_path)
     evidence.fill()
