@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench.core import model_id
+from bench.core import model_access, model_id
 from bench.errors import CorpusError, MissingPart
 
 PROVIDERS = ("auto", "anthropic", "openai")
@@ -95,20 +95,41 @@ def bare(model: str) -> str:
 
 def key_names(provider: str) -> tuple[str, ...]:
     """The variables that may hold a provider's key, best first; none for one that takes none."""
+    if provider in KEYS:
+        return KEYS[provider]
+    held = (name for way in ways(provider) for name in way if name.endswith("_API_KEY"))
+    return tuple(dict.fromkeys(held))
+
+
+def ways(provider: str) -> tuple[tuple[str, ...], ...]:
+    """Sets of variables of which one whole set opens a provider, the plainest first; none for one that needs none."""
     if provider in KEYLESS:
         return ()
-    return KEYS.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
+    if provider in model_access.TABLE:
+        return model_access.TABLE[provider].ways
+    return tuple((name,) for name in KEYS.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",)))
+
+
+def opens(variable: str) -> bool:
+    """Whether a variable is one that opens some provider."""
+    return variable.endswith("_API_KEY") or variable in model_access.VARIABLES
+
+
+def _remedy(provider: str) -> str:
+    plainest, *others = ways(provider)
+    told = f"set {' and '.join(plainest)}"
+    return f"{told}; docs/gateway.md has other ways" if others and provider not in KEYS else told
 
 
 def check_keys(models: Iterable[str], present: Collection[str], wanted: str = "auto") -> None:
-    """That every model has its provider's key. `present`: names of the variables that are set and not blank.
+    """That every model has what opens its provider. `present`: names of the variables that are set and not blank.
 
-    Raises MissingPart naming the model, the variable to set, and the key that is there but is another provider's.
+    Raises MissingPart naming the model, the variables to set, and the key that is there but is another provider's.
     """
     by_provider: dict[str, str] = {}
     for model in models:
         by_provider.setdefault(provider_of(model, wanted), model)
-    lacking = [p for p in by_provider if key_names(p) and not any(name in present for name in key_names(p))]
+    lacking = [p for p in by_provider if ways(p) and not any(set(way) <= set(present) for way in ways(p))]
     for provider in sorted(lacking):
         theirs = [p for p in KEYS if p != provider and any(name in present for name in KEYS[p])]
         name = _NAMES.get(provider, provider)
@@ -117,7 +138,7 @@ def check_keys(models: Iterable[str], present: Collection[str], wanted: str = "a
             what = f"models of {' and '.join(sorted(by_provider))} are asked for, and there is no key for {name}"
         elif theirs:
             what = f"the key that is set is {_NAMES[theirs[0]]}'s, and this model is {name}'s"
-        raise MissingPart(what, where=by_provider[provider], remedy=f"set {key_names(provider)[0]}")
+        raise MissingPart(what, where=by_provider[provider], remedy=_remedy(provider))
 
 
 def check_key(provider: str, key: str, *, own_address: bool = False) -> None:

@@ -99,9 +99,13 @@ class Redactor:
         return out
 
 
-def known_secrets() -> list[str]:
-    """Values of this process's environment variables whose names say that they are secret."""
-    return [value for name, value in os.environ.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST]
+def known_secrets(variables: Mapping[str, str] | None = None) -> list[str]:
+    """Values of environment variables, this process's unless others are given, whose names say that they are secret."""
+    return [
+        value
+        for name, value in (os.environ if variables is None else variables).items()
+        if _SECRET_NAME.search(name) and len(value) >= SHORTEST
+    ]
 
 
 def host_paths(*paths: Path) -> dict[str, str]:

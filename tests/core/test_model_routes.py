@@ -71,6 +71,10 @@ def test_the_first_key_that_is_set_is_enough():
             "anthropic and openai are asked for, and there is no key for Anthropic",
         ),
         (["gemini/g-2"], ["OPENAI_API_KEY"], "set GEMINI_API_KEY"),
+        (["openrouter/m"], [], "no key for openrouter; set OPENROUTER_API_KEY"),
+        (["bedrock/m"], ["AWS_ACCESS_KEY_ID"], "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; docs/gateway.md has other"),
+        (["azure/m"], ["AZURE_API_KEY", "AZURE_API_VERSION"], "set AZURE_API_KEY and AZURE_API_BASE"),
+        (["vertex_ai/m"], ["GOOGLE_APPLICATION_CREDENTIALS"], "set VERTEXAI_PROJECT and VERTEXAI_LOCATION"),
     ],
 )
 def test_a_missing_key_is_named_with_what_to_set(models: list[str], present: list[str], told: str):
@@ -78,6 +82,26 @@ def test_a_missing_key_is_named_with_what_to_set(models: list[str], present: lis
         model_routes.check_keys(models, present)
     assert told in str(refused.value)
     assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "present"),
+    [
+        ("bedrock/m", {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}),
+        ("bedrock/m", {"AWS_BEARER_TOKEN_BEDROCK"}),
+        ("vertex_ai/m", {"VERTEXAI_PROJECT", "VERTEXAI_LOCATION"}),
+        ("azure/m", {"AZURE_AD_TOKEN", "AZURE_API_BASE"}),
+        ("together_ai/m", {"TOGETHERAI_API_KEY"}),
+        ("huggingface/m", {"HF_TOKEN"}),
+    ],
+)
+def test_a_provider_opens_by_any_of_its_ways(model: str, present: set[str]):
+    model_routes.check_keys([model], present)
+
+
+def test_only_what_holds_a_key_is_one():
+    assert model_routes.key_names("bedrock") == model_routes.key_names("vertex_ai") == ()
+    assert model_routes.key_names("azure") == ("AZURE_API_KEY",)
 
 
 def test_a_key_of_another_provider_is_seen_by_its_form():

@@ -18,7 +18,7 @@ NONE = {
     f"{prefix}{name}_API_KEY": ""
     for prefix in ("", "BENCH_", "GITNEXUS_BENCH_")
     for name in ("OPENAI", "ANTHROPIC", "GEMINI")
-}
+} | dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE"), "")
 
 
 def suite(root: Path, name: str = "tiny", *, engine: str = "loop", model: str | None = None, **params: Any) -> Bench:
@@ -47,6 +47,7 @@ def suite(root: Path, name: str = "tiny", *, engine: str = "loop", model: str | 
             3,
             "the key given for OpenAI looks like one of Anthropic's",
         ),
+        ("claude", ["model=bedrock/x"], OPENAI, 3, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
         ("claude", ["model=openai/own", "base_url=http://127.0.0.1:9/v1"], {}, 3, "no key for OpenAI"),
         (
             "claude",

@@ -52,7 +52,7 @@ class LiteLLMGateway:
                 signed["api_base"] = self._replays.open(token, route.player)
             key = keys.mint(proxy.secret, signed)
             placeholder = keys.placeholder()
-            secret = [*redact.known_secrets(), *routes.provider_keys().values(), key, proxy.secret, placeholder]
+            secret = [*redact.known_secrets(), *redact.known_secrets(routes.provider_keys()), key, proxy.secret, placeholder]
             redactor = redact.Redactor(secret, redact.host_paths(proxy.root))
             parts = Fittings(
                 ask=ask,

@@ -55,7 +55,8 @@ class Proxy:
         self.usage = self.root / "proxy" / "usage.jsonl"
         self.log = self.root / "proxy" / "log"
         self._keys = dict(provider_keys)
-        self._redactor = redact.Redactor([*redact.known_secrets(), self.secret, *provider_keys.values()])
+        secret = [*redact.known_secrets(), *redact.known_secrets(provider_keys), self.secret]
+        self._redactor = redact.Redactor(secret)  # a region or an address among them is none
         self._said: list[dict[str, Any]] = []
         self._heard = threading.Condition()
         self._supervisor = subprocess.Popen(

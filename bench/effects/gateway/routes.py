@@ -60,8 +60,8 @@ def _replay(ask: Ask) -> Route:
 
 
 def provider_keys() -> dict[str, str]:
-    """Every provider key of the environment, under the name that LiteLLM reads."""
-    others = (name for name in env.names() if name.endswith("_API_KEY") and not _ours(name))
+    """Every provider key of the environment, under the name that LiteLLM reads, and what else opens a provider."""
+    others = (name for name in env.names() if model_routes.opens(name) and not _ours(name))
     found = {name: (env.get(name) or "").strip() for name in others}
     return found | {standard: key for provider, standard in STANDARD.items() if (key := model_keys.key_of(provider))}
 

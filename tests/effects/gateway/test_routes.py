@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.effects import cassette_author
+from bench.effects import cassette_author, redact
 from bench.effects.gateway import Ask, routes
 from bench.errors import CorpusError, MissingPart
 
@@ -69,3 +69,18 @@ def test_the_proxy_gets_the_key_that_counts_without_its_line_end(monkeypatch: py
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-proj-1")
     with pytest.raises(MissingPart, match="looks like one of OpenAI's"):
         routes.route(Ask("s", "claude-sonnet-4-5"))
+
+
+def test_a_model_of_a_cloud_is_opened_by_that_clouds_variables(monkeypatch: pytest.MonkeyPatch):
+    cloud = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "k-planted-0123", "AWS_REGION": "eu-central-1"}
+    cloud |= {"VERTEXAI_PROJECT": "p", "VERTEXAI_LOCATION": "l", "AZURE_API_VERSION": "2024-10-21"}
+    for name, value in cloud.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_UNHEARD_OF", "planted")
+    monkeypatch.setenv("AZURE_STORAGE_KEY", "planted")
+    for model in ("bedrock/anthropic.claude-sonnet-4-5-v1:0", "vertex_ai/claude-sonnet-4-5"):
+        assert routes.route(Ask("s", model)).signed["model"] == model
+    found = routes.provider_keys()
+    assert {name: found.get(name) for name in cloud} == cloud
+    assert not {"AWS_UNHEARD_OF", "AZURE_STORAGE_KEY"} & set(found)
+    assert redact.known_secrets({name: found[name] for name in cloud}) == ["k-planted-0123"]
