@@ -237,7 +237,8 @@ def _discard(ground: Ground, account: Account) -> None:
 
 
 def _made(job: Job, account: Account, redactor: Redactor) -> Made:
-    body = digest.encodable(redactor.value(account.body(job.params)))
+    # Its key too: a cell says whose grading it is, and two sessions that went alike in one second are still two.
+    body = digest.encodable(redactor.value(account.body(job.params))) | {"session_key": job.key}
     if account.kind == "cancelled":
         return Made(body, account.outputs, records.NOT_RUN, "cancelled")
     if error_kinds.excluded(body):  # a paid one is bought again within the suite's retries

@@ -119,6 +119,18 @@ def test_nop_changes_nothing(context: Context, lower: Record) -> None:
     assert not changed(context, made).any
 
 
+def test_two_sessions_that_went_alike_are_two_pieces_of_evidence(context: Context, lower: Record) -> None:
+    params = {"engine": "nop", "role": "calibration", "setup": None, "limits": {}}
+    one, other = (
+        replace(job_of("session", context, params | {"run": run}, None, {"template": lower}), key=f"b3:{run:064}")
+        for run in (0, 1)
+    )
+    bodies = [{**session.make(job, context).body, "measured_at": "then"} for job in (one, other)]
+    assert [body["session_key"] for body in bodies] == [one.key, other.key]
+    contents = {records.content_of(Record("session", "s", "k", {}, {}, "final", None, {}, body)) for body in bodies}
+    assert len(contents) == 2, "their cells are graded each for itself"
+
+
 GOLD = b"""diff --git a/greet.py b/greet.py
 --- a/greet.py
 +++ b/greet.py
