@@ -10,6 +10,7 @@ TESTS = Path(__file__).parent
 HOME = Path(bench.__file__).parent
 
 ELSEWHERE = {
+    "core/model_access": "core/test_model_routes.py",
     "core/promotion_facts": "core/test_promotion.py",
     "core/promotion_sides": "core/test_promotion.py",
     "core/promotion_text": "core/test_promotion.py",
@@ -22,6 +23,7 @@ ELSEWHERE = {
     "effects/engines/claude/inside/": "effects/engines/claude/test_relay.py",
     "effects/env": "effects/test_git.py",
     "effects/executors/": "make/test_execute.py",
+    "effects/gateway/calls": "effects/gateway/test_door.py",
     "effects/gateway/keys": "threats/gateway/test_proxy_reached_without_its_door.py",
     "effects/gateway/plugin": "threats/gateway/test_callback_loaded_by_path.py",
     "effects/gateway/process": "threats/gateway/test_proxy_that_ends_early.py",
