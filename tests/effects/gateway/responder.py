@@ -1,4 +1,4 @@
-"""A provider of OpenAI's Responses API on loopback: what it says is a script's, streamed or whole, and it keeps the requests."""
+"""A provider of OpenAI's Responses API on loopback: what it says is a script's, and it keeps the requests."""
 
 from __future__ import annotations
 
