@@ -101,11 +101,23 @@ def _graded(root: Path) -> None:
     assert all(body["cost_usd"] > 0 for arm, body in cells.items() if arm not in ("nop", "gold"))
     skill = json.loads((root / "artifacts/skills/claude-demo/plugin_direct.json").read_bytes())
     assert skill["body"]["plugin"]["name"] == "second-look"
+    _told(root, skill["body"]["plugin"]["manifest_digest"])
     folder = root / "artifacts/reports/claude-demo/cells"
     pages = {arm: (folder / f"{CHANGE}-{arm}-0.html").read_text() for arm in ("workflow", "workflow_direct")}
     for told in ("Phase plan", "Phase work", "make-plan (plan), do-work (work)", "mcp__graph__callers", "model calls ok"):
         assert told in pages["workflow"], told
     assert "subagent · assistant" in pages["workflow_direct"]
+
+
+def _told(root: Path, manifest: str) -> None:
+    """What the rows say of plugin, plan and graph."""
+    lines = (root / "artifacts/reports/claude-demo/results.jsonl").read_text().splitlines()
+    rows = {row["arm"]: row for row in map(json.loads, lines) if row["task"] == CHANGE}
+    plugins = {arm: (row["ce_plugin_version"], row["ce_plugin_manifest_digest"]) for arm, row in rows.items()}
+    assert plugins.pop("plugin_direct") == ("1.0.0", manifest)
+    assert set(plugins.values()) == {(None, None)}
+    assert {arm: row["plan_produced"] for arm, row in rows.items() if row["plan_produced"] is not None} == {"workflow": True}
+    assert (rows["workflow"]["gitnexus_tool_uses"] > 0, rows["baseline_nomcp"]["gitnexus_tool_uses"]) == (True, 0)
 
 
 def _nothing_leaks(root: Path, printed: str) -> None:
