@@ -39,7 +39,7 @@ def test_the_three_ways_are_told_apart_and_the_imbalance_is_warned_about(tmp_pat
             assert kind in text
             assert cls in text
             assert detail in text
-    assert any(line.startswith("warning: runs without evidence are not spread evenly") for line in made.body["summary"])
+    assert any(str(line).startswith("warning: runs without evidence are not spread evenly") for line in made.body["summary"])
 
 
 def test_lost_runs_stay_in_the_count_and_out_of_every_rate_and_median(tmp_path: Path) -> None:

@@ -49,11 +49,12 @@ def test_arms_that_change_sides_only_turn_the_sign(suite: Any) -> None:
 
 @given(st.lists(st.tuples(RUNS, RUNS), min_size=6, max_size=10))
 @settings(max_examples=15)
-def test_the_same_tasks_again_narrow_the_interval_and_never_raise_p(suite: Any) -> None:
+def test_the_same_tasks_again_narrow_the_interval_and_raise_no_p_that_suggests_something(suite: Any) -> None:
     few, many = (compare(*both(each), [])["measures"]["resolved"] for each in (suite, suite * 3))
     width = [found["interval"][1] - found["interval"][0] for found in (few, many)]
     assert width[1] < width[0]
-    assert many["p"] <= few["p"] + 1e-6
+    # Where nothing is suggested p may move either way: sums of few steps are coarse (0.75 became 0.77 once).
+    assert many["p"] <= few["p"] + 1e-6 or few["p"] > 0.5
 
 
 def test_a_large_gain_on_many_tasks_is_shown() -> None:
