@@ -81,6 +81,22 @@ def test_a_limit_pauses_the_queue_and_its_session_runs_again_uncharged(bench: Be
     assert json.loads(cut.read_bytes())["body"]["error_class"] == "outage-usage-limit"
 
 
+def test_a_budget_ends_the_session_that_passes_it_and_holds_the_others_back(bench: Bench):
+    def script(body: Body) -> list[Block] | int:
+        call = {"type": "tool_use", "id": f"toolu_{len(speaker.asked)}", "name": "Bash"}
+        return [call | {"input": {"command": "true", "description": "work"}}]
+
+    with Speaker(script) as speaker:
+        done = live(bench, speaker, runs=2, outage=5).doit("-n", "2", "budget_usd=0.001", env=KEY)
+        asked = len(speaker.asked)
+    assert done.code == 1, done.stdout
+    held, cut = sorted(clients.sessions(bench).values(), key=lambda record: str(record["state"]))
+    assert (cut["body"]["error_class"], cut["body"]["spent_exact"]) == ("budget-limit", True)
+    assert cut["body"]["spent_usd"] >= 0.001
+    assert asked == cut["body"]["calls"]["ok"], "nothing was asked beyond it"
+    assert (held["state"], held["reason"][:33]) == ("not_run", "the budget of $0.00 is used up ($")
+
+
 def test_an_arm_without_evidence_and_an_error_of_ours_leave_the_others_alone(bench: Bench):
     clients.play(bench, talk("sed -i 's/- /+ /' adder.sh"))
     workspaces.put(bench.root, "corpus/skills/mend/SKILL.md", workspaces.SKILL)

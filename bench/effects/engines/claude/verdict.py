@@ -59,8 +59,9 @@ def judge(stream: Stream, end: End, told: Told) -> Cause:
     if told.mismatch:
         return "session-error", "cassette-mismatch", told.mismatch
     bounded = _bounded(end, told.spent)
-    # A client that waits for a service that refuses it runs into its time limit: the service's failure, not its own.
-    if bounded and not (end.limit == "time" and told.outage and not end.stopped):
+    # A client that waits for a service that refuses it, or for a gateway that is gone, runs into its time limit: their
+    # failure, not its own.
+    if bounded and not (end.limit == "time" and (told.outage or told.broken) and not end.stopped):
         return bounded
     failed = _failed(stream, end, told.outage)
     if failed and BUDGET in told.refused:

@@ -91,4 +91,7 @@ def test_a_gateway_that_broke_down_is_our_error_and_no_outage_of_the_service() -
     dead = Stream((), RESULT | {"is_error": True, "api_error_status": 502})
     assert judge(dead, replace(FINE, exit=1), Told(1.0))[1] == "outage-server"
     assert judge(dead, replace(FINE, exit=1), Told(1.0, broken=True))[:2] == ("infra-error", "gateway")
+    assert judge(NONE, replace(FINE, limit="time", exit=None), Told(1.0, broken=True))[1] == "gateway", (
+        "it was tried till then"
+    )
     assert judge(WHOLE, FINE, Told(1.0, broken=True)) == (None, None, None), "what it had was enough"
