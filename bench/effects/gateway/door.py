@@ -53,6 +53,10 @@ class Fittings:
     """Called once, at the end."""
 
 
+class Shut(Exception):
+    """The door was shut before the call went out: its client can be told so."""
+
+
 class SocketDoor:
     """A `Door`."""
 
@@ -116,10 +120,6 @@ class SocketDoor:
             judged = self._parts.gate.judge(asked)
         except Crowded:
             judged = refusal(529, "overloaded_error", "the requests that run now leave no room for this one")
-        if isinstance(judged, Call):
-            self._book()
-            if self._parts.gate.is_shut:
-                judged = self._parts.gate.judge(asked)
         if isinstance(judged, Answer):
             exchange.answer(judged)
             return
@@ -127,7 +127,13 @@ class SocketDoor:
         if player is not None and replays.is_side(judged, player.cassette):
             exchange.answer(replays.side_answer(judged, self.model))
             return
-        self._carry(exchange, judged)
+        self._book()
+        try:
+            self._carry(exchange, judged)
+        except Shut:  # since it was judged, by what this session or another has spent
+            refused = self._parts.gate.judge(asked)
+            if isinstance(refused, Answer):
+                exchange.answer(refused)
 
     def _carry(self, exchange: Exchange, call: Call) -> None:
         carried = _Carried(self, call)
@@ -138,10 +144,10 @@ class SocketDoor:
             self._book()
 
     def _number(self) -> str:
-        """The number of a call that goes out now. Raises Cut where the door is shut."""
+        """The number of a call that goes out now. Raises Shut."""
         with self._guard:
             if self._parts.gate.is_shut:
-                raise Cut
+                raise Shut
             return self._calls.start()
 
     def _hold(self, connection: socket.socket) -> None:

@@ -259,3 +259,19 @@ def test_the_call_that_uses_a_budget_up_cuts_the_others_under_way(opened: Callab
     traffic = door.close()
     assert [entry["why"] for entry in traffic.refused] == ["budget"]
     assert (traffic.spent_usd, purse.spent) == (0.001, [0.001]), "nothing is told twice"
+
+
+def test_a_call_that_comes_as_the_budget_ends_is_told_so(opened: Callable[..., Opened], upstream: Upstream):
+    # What is left ends between the look at it and the call's going out, by another session's call.
+    looks: list[float] = []
+
+    def left() -> float:
+        look = 0.0 if len(looks) == 2 else 1.0
+        looks.append(look)
+        if len(looks) == 2:
+            door.bound()
+        return look
+
+    door, _closed = opened(left=left)
+    assert call(door, message(door))[0] == 403
+    assert [entry["why"] for entry in door.close().refused] == ["budget"]

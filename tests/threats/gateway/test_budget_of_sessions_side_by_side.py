@@ -12,6 +12,7 @@ from bench.effects.gateway import SOCKET, Gateway
 from tests.effects.gateway.clients import Connection, Purse, call, message
 from tests.effects.gateway.provider import Provider
 from tests.effects.gateway.test_gateway import live
+from tests.make.clients import wait
 
 pytestmark = pytest.mark.slow
 
@@ -20,6 +21,7 @@ def test_what_one_spends_the_others_have_not(proxied: Gateway, provider: Provide
     purse = Purse(0.0002)  # 0.000151 a call
     one, other = (proxied.open(live(provider, name, **purse.terms)) for name in ("one", "other"))
     assert [call(door, message(door))[0] for door in (one, other)] == [200, 200]
+    assert wait(lambda: len(purse.spent) == 2, 10), "each tells of it by itself, when its line is there"
     assert [call(door, message(door))[0] for door in (one, other)] == [403, 403]
     told = [door.close() for door in (one, other)]
     assert sum(traffic.spent_usd for traffic in told) == pytest.approx(sum(purse.spent), abs=1e-6)
