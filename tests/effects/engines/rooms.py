@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.effects import proc
@@ -16,6 +17,7 @@ def host_room(
     cancel: threading.Event | None = None,
     log: list[str] | None = None,
     spent: list[float] | None = None,
+    left: Callable[[], float | None] = lambda: None,
 ) -> Room:
     """Commands run in `folder` with the sandbox's manners: limits are values, never exceptions."""
     stop = cancel or threading.Event()
@@ -29,4 +31,5 @@ def host_room(
             return Finished(None, "cancelled", b"", b"", b"", 0)
         return Finished(done.exit, None, done.stdout, done.stderr, b"", 0)
 
-    return Room(execute, stop, (log if log is not None else []).append, spent=(spent if spent is not None else []).append)
+    paid = (spent if spent is not None else []).append
+    return Room(execute, stop, (log if log is not None else []).append, spent=paid, left=left)

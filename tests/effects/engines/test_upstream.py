@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench.effects.engines import Outcome, Work
+from bench.effects.engines import UNKNOWN_COST, Outcome, Work
 from bench.errors import MissingPart
 from tests.effects.engines.modelserver import ModelServer, anthropic, ok, openai, serve
 from tests.effects.engines.test_loop import LIMITS, MODEL, play
@@ -28,7 +28,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def live(server: ModelServer, folder: Path, model: str = OPENAI, **more: Any) -> Outcome:
-    room = {name: more.pop(name) for name in ("cancel", "spent") if name in more}
+    room = {name: more.pop(name) for name in ("cancel", "spent", "left") if name in more}
     base = server.url + "/v1" if model.startswith("openai/") else server.url
     params = {"base_url": base, "backoff_s": 0.01, "retries": 2}
     given: dict[str, Any] = {
@@ -40,6 +40,22 @@ def live(server: ModelServer, folder: Path, model: str = OPENAI, **more: Any) ->
         "params": params,
     }
     return play(Work(**(given | more)), folder, **room)
+
+
+def test_a_session_ends_when_its_suites_budget_is_spent_by_whomever(tmp_path: Path) -> None:
+    left = iter([1.0, 1.0, -0.5])
+    with serve(ok(openai("Looking.", "true"))) as server:
+        outcome = live(server, tmp_path, left=lambda: next(left))
+        assert len(server.asked) == 2
+    assert (outcome.error_kind, outcome.error_class) == ("session-error", "budget-limit")
+    assert outcome.spent_usd > 0
+
+
+def test_a_call_without_a_price_leaves_the_cost_unknown_and_not_zero(tmp_path: Path) -> None:
+    with serve(ok(openai("Done."))) as server:
+        outcome = live(server, tmp_path, model="openai/unheard-of")
+    assert (outcome.error_kind, outcome.spent_usd, outcome.spent_exact) == (None, 0.0, False)
+    assert UNKNOWN_COST in outcome.diagnostics
 
 
 def test_a_live_session_is_measured(tmp_path: Path) -> None:
