@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from email.parser import HeaderParser
 from typing import Any
 
+from bench.effects import pysource
 from bench.effects.trees import Entry
 
 MOST = 1 << 20
@@ -49,7 +50,7 @@ def _setup_cfg(text: str) -> Iterator[Any]:
 def _setup_py(text: str) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what its author wrote is no news for whoever runs this
-        tree = ast.parse(text)
+        tree = pysource.tree(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and "setup" in (getattr(node.func, "id", None), getattr(node.func, "attr", None)):
             for given in node.keywords:

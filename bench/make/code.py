@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.core import digest
+from bench.effects import pysource
 
 PACKAGE = "bench"
 ENTRY = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
@@ -110,7 +111,7 @@ class Code:
         known = self.memory.get(key)
         if known is None or known[0] != stat:
             data = path.read_bytes()
-            known = [stat, digest.of_bytes(data), _imports(ast.parse(data)) if path.suffix == ".py" else []]
+            known = [stat, digest.of_bytes(data), _imports(pysource.tree(data)) if path.suffix == ".py" else []]
             self.memory[key] = known
             self.learned = True
         return known[1], known[2]
