@@ -13,6 +13,8 @@ from bench.make import rows
 from bench.make.pipeline import Pipeline
 from tests.make import workspaces
 
+MINE, INSTALLED = "candidates/mine/work", "candidates/mine/.claude/skills/work"
+
 SKILL = "---\nname: {0}\ndescription: {0} things\n---\n"
 
 
@@ -79,7 +81,7 @@ def test_an_overlay_may_lie_below_the_users_home(root: Path, tmp_path: Path, mon
 
 
 def test_an_overlay_that_can_be_laid_is_read_and_let_through(root: Path) -> None:
-    workspaces.put(root, "corpus/candidates/mine/.claude/skills/work/notes/more.MD", "More.\n")
+    workspaces.put(root, f"corpus/{INSTALLED}/notes/more.MD", "More.\n")
     loaded(root)
 
 
@@ -89,11 +91,11 @@ SIZE = "x" * (4 << 20)
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"work/run.py": "pass"}, "candidates/mine/work/run.py: is not Markdown"),
+        ({"work/run.py": "pass"}, f"{MINE}/run.py: is not Markdown"),
         ({f"work/{n}.md": "x" for n in range(64)}, "candidates/mine: has 65 files, the limit is 64"),
         ({f"work/{n}/a/b/c/d.md": "x" for n in range(60)}, "candidates/mine: has more than 256 directory entries"),
         ({"work/a.md": SIZE}, "candidates/mine: its files hold more than 4194304 bytes"),
-        ({"work/a.md": SIZE + "x"}, "candidates/mine/work/a.md: holds 4194305 bytes"),
+        ({"work/a.md": SIZE + "x"}, f"{MINE}/a.md: holds 4194305 bytes"),
         ({"work/SKILL.md": SKILL.format("work")}, "candidates/mine: is byte-identical to the incumbent"),
         ({"work/SKILL.md": "Better."}, "candidates/mine/work/SKILL.md: has no YAML front matter"),
         ({"work/SKILL.md": SKILL.format("play")}, "candidates/mine/work/SKILL.md: name 'play' is not that of its directory"),
